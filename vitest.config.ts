@@ -1,0 +1,14 @@
+// How tests run: all packages at once, in two processes, with one real PostgreSQL for the whole run.
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    globalSetup: ['packages/server/test/postgres.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    fileParallelism: true,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+})
