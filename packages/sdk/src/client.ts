@@ -1,0 +1,87 @@
+// The typed client: one method per operation, made from the contract, so that it cannot drift from the server.
+import type { z } from 'zod'
+import { systemIds } from './client/ids.ts'
+import { reach, type Wire } from './client/reach.ts'
+import { isSafeToRepeat, type Retry, withRetries } from './client/retry.ts'
+import { contract, type GateContract, type OperationKey } from './contract/index.ts'
+import type { Input, Operation } from './contract/operation.ts'
+
+export interface ClientOptions {
+  /** Where the server is, e.g. `http://127.0.0.1:8420`. */
+  readonly url: string
+  readonly apiKey?: string
+  /** Whom to act as where a call does not say; for keys that speak for more than one principal. */
+  readonly principal?: {
+    readonly kind?: 'agent' | 'worker' | 'service' | 'human'
+    readonly id?: string
+    readonly instanceId?: string
+  }
+  /** `false` to fail at once. */
+  readonly retry?: Retry | false
+  readonly fetch?: typeof fetch
+  /** Where idempotency keys come from. */
+  readonly ids?: { next(): string }
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+export type Reply<Op extends Operation> = z.output<Op['output']>
+
+/** An input that need not say anything may be left out; one without any fields has the keys of a bare record. */
+type Given<I> = string extends keyof I ? [input?: I] : Partial<I> extends I ? [input?: I] : [input: I]
+
+type Call<Op extends Operation> = (
+  ...given: [...Given<Input<Op>>, options?: CallOptions]
+) => Promise<Reply<Op>>
+
+/** Methods throw `GateError`: what the server refused, or that it could not be reached. */
+export type Client = { readonly [K in OperationKey]: Call<GateContract[K]> }
+
+type Fields = Record<string, unknown>
+
+export function createClient(options: ClientOptions): Client {
+  const wire: Wire = {
+    url: options.url.replace(/\/+$/, ''),
+    apiKey: options.apiKey,
+    fetch: options.fetch ?? globalThis.fetch,
+  }
+  const methods = (Object.keys(contract) as OperationKey[]).map(
+    (key) => [key, methodOf(key, wire, options)] as const,
+  )
+  // Each method takes and returns what its own contract entry says; the compiler cannot follow that through a loop.
+  return Object.fromEntries(methods) as unknown as Client
+}
+
+function methodOf(key: OperationKey, wire: Wire, options: ClientOptions) {
+  const operation: Operation = contract[key]
+  const ids = options.ids ?? systemIds
+  return async (given: Fields = {}, { signal }: CallOptions = {}): Promise<unknown> => {
+    const input = withIdempotencyKeys(key, withPrincipal(given, operation, options.principal), ids)
+    const attempt = () => reach({ operation, input, signal }, wire)
+    if (options.retry === false || !isSafeToRepeat(key)) return attempt()
+    return withRetries(attempt, options.retry ?? {}, signal)
+  }
+}
+
+function withPrincipal(
+  input: Fields,
+  { input: { shape } }: Operation,
+  principal: ClientOptions['principal'],
+): Fields {
+  const namesSomebody = ['principal_kind', 'principal_id', 'worker_id'].some(
+    (name) => input[name] !== undefined,
+  )
+  const who = namesSomebody ? {} : { principal_kind: principal?.kind, principal_id: principal?.id }
+  const defaults: Fields = { ...who, principal_instance_id: principal?.instanceId }
+  const known = Object.entries(defaults).filter(([name, value]) => name in shape && value !== undefined)
+  return { ...Object.fromEntries(known), ...input }
+}
+
+/** A creation that is repeated must not create twice, so each gets a key of its own before it is first sent. */
+function withIdempotencyKeys(key: OperationKey, input: Fields, ids: { next(): string }): Fields {
+  if (key === 'createTask') return { idempotency_key: ids.next(), ...input }
+  if (key !== 'createTasks' || !Array.isArray(input.tasks)) return input
+  return { ...input, tasks: input.tasks.map((task: Fields) => ({ idempotency_key: ids.next(), ...task })) }
+}

@@ -1,0 +1,102 @@
+// One HTTP exchange: an operation's input out, its reply or its error back.
+import { type Operation, routeOf } from '../contract/operation.ts'
+import { type ErrorCode, GateError, isErrorCode } from '../errors.ts'
+
+export interface Wire {
+  readonly url: string
+  readonly apiKey: string | undefined
+  readonly fetch: typeof fetch
+}
+
+interface Exchange {
+  readonly operation: Operation
+  readonly input: Record<string, unknown>
+  readonly signal: AbortSignal | undefined
+}
+
+export async function reach({ operation, input, signal }: Exchange, wire: Wire): Promise<unknown> {
+  const { url, ...request } = requestOf(operation, input, wire)
+  let response: Response
+  let text: string
+  try {
+    response = await wire.fetch(url, { ...request, ...(signal && { signal }) })
+    text = await response.text()
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    throw unreachable(wire.url, cause)
+  }
+  const body = parse(text)
+  if (response.ok && body !== undefined) return body
+  throw errorOf(response, body, wire.url)
+}
+
+function requestOf(operation: Operation, input: Record<string, unknown>, { url, apiKey }: Wire) {
+  const { method, path, pathFields } = routeOf(operation)
+  const rest = Object.entries(input).filter(
+    ([name, value]) => !pathFields.includes(name) && value !== undefined,
+  )
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
+  const address = `${url}${fillPath(path, input)}`
+  if (method === 'GET') {
+    const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)])).toString()
+    return { url: query === '' ? address : `${address}?${query}`, method, headers }
+  }
+  headers['content-type'] = 'application/json'
+  return { url: address, method, headers, body: JSON.stringify(Object.fromEntries(rest)) }
+}
+
+function fillPath(path: string, input: Record<string, unknown>): string {
+  return path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = input[name]
+    if (typeof value === 'string' && value !== '') return encodeURIComponent(value)
+    throw new GateError('invalid_input', `Field "${name}" is required.`, { field: name })
+  })
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined // not ours: said so by errorOf
+  }
+}
+
+function errorOf(response: Response, body: Record<string, unknown> | undefined, url: string): GateError {
+  const waits = retryAfterOf(response)
+  const { error, message, retryable: _known, ...details } = body ?? {}
+  if (typeof error === 'string' && isErrorCode(error))
+    return new GateError(error, String(message), { ...waits, ...details })
+  const said = `${url} answered ${response.status}, not in AsyncGate's words.`
+  const code = CODES_BY_STATUS[response.status] ?? 'internal_error'
+  return new GateError(code, `${said} Check that the URL is AsyncGate's own.`, {
+    ...waits,
+    http_status: response.status,
+  })
+}
+
+/** What proxies in front of a server say. */
+const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'payload_too_large',
+  429: 'rate_limit_exceeded',
+  502: 'database_unavailable',
+  503: 'database_unavailable',
+  504: 'database_unavailable',
+}
+
+function retryAfterOf(response: Response): { retry_after?: number } {
+  const seconds = response.headers.get('retry-after')
+  return seconds !== null && /^\d{1,9}$/.test(seconds) ? { retry_after: Number(seconds) } : {}
+}
+
+/** The one code that says "not now, try again", whether it is the server or its database that is away. */
+function unreachable(url: string, cause: unknown): GateError {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  const reason = inner instanceof Error ? inner.message : String(inner)
+  const message = `No answer from ${url} (${reason}). Check that the server runs and that the URL is right.`
+  return new GateError('database_unavailable', message, {}, { cause })
+}

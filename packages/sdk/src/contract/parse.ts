@@ -1,0 +1,67 @@
+// Parsing at the edge: input in, parsed value or one clear `invalid_input` out, in our words on every protocol.
+import { z } from 'zod'
+import { GateError } from '../errors.ts'
+
+/** `written`: the item as it came, so that its refusal can name it. */
+export type Each<T> = { ok: true; value: T } | { ok: false; error: GateError; written: unknown }
+
+/** More problems than this help nobody. */
+const ISSUES_SHOWN_MAX = 5
+
+export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value, { reportInput: true })
+  if (result.success) return result.data
+  throw invalidInput(result.error)
+}
+
+/** Items of a batch that succeed or fail alone: a malformed one becomes an error in its own place. */
+const itemSchemas = new WeakMap<z.ZodType, z.ZodType>()
+
+export function each<S extends z.ZodType>(item: S): z.ZodType<Each<z.output<S>>, z.input<S>> {
+  const schema = z.unknown().transform((value): Each<z.output<S>> => {
+    try {
+      return { ok: true, value: parseInput(item, value) }
+    } catch (error) {
+      if (error instanceof GateError) return { ok: false, error, written: value }
+      throw error
+    }
+  })
+  itemSchemas.set(schema, item)
+  // zod types the input as unknown; what a caller may write is what the item's own schema takes.
+  return schema as unknown as z.ZodType<Each<z.output<S>>, z.input<S>>
+}
+
+/** JSON Schema as callers see it (`input`) or receive it (`output`). */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): Record<string, unknown> {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema: target }) => {
+      const item = itemSchemas.get(zodSchema as unknown as z.ZodType)
+      if (item) Object.assign(target, jsonSchema(item, io))
+    },
+  })
+  return rest
+}
+
+export function invalidInput(error: z.ZodError): GateError {
+  const issues = error.issues.slice(0, ISSUES_SHOWN_MAX).map(describe)
+  return new GateError('invalid_input', issues.map((issue) => issue.message).join(' '), {
+    field: issues[0]?.field ?? null,
+    issues,
+  })
+}
+
+function describe(issue: z.core.$ZodIssue): { field: string; message: string } {
+  const path = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys') {
+    const field = [...path, issue.keys[0]].join('.')
+    return { field, message: `Unknown field "${field}": remove it or check its spelling.` }
+  }
+  const field = path.join('.')
+  if (issue.input === undefined && issue.code === 'invalid_type') {
+    return { field, message: `Field "${field}" is required.` }
+  }
+  const where = field === '' ? 'The input' : `Field "${field}"`
+  return { field, message: `${where} is not valid: ${issue.message}.` }
+}

@@ -1,0 +1,41 @@
+// Operations about the server itself.
+import { z } from 'zod'
+import { operation } from './operation.ts'
+
+export const systemOperations = {
+  getConfig: operation({
+    summary: 'The limits and defaults that this server works with.',
+    guide: 'Use it to learn lease lengths, page sizes and size limits. No secrets are in it.',
+    route: 'GET /v1/config',
+    scopes: [],
+    effect: 'read',
+    listed: 'admin',
+    errors: [],
+    input: z.strictObject({}),
+    output: z.object({
+      server: z.object({ name: z.string(), version: z.string(), instance_id: z.string() }),
+      caller: z.object({ tenant_id: z.string(), role: z.string(), scopes: z.array(z.string()) }),
+      lease: z.object({
+        default_ttl_seconds: z.number(),
+        min_ttl_seconds: z.number(),
+        max_ttl_seconds: z.number(),
+        sweep_interval_seconds: z.number(),
+      }),
+      retry: z.object({
+        max_attempts: z.number(),
+        backoff_seconds: z.number(),
+        backoff_cap_seconds: z.number(),
+        max_expiries: z.number(),
+      }),
+      list: z.object({ default_limit: z.number(), max_limit: z.number() }),
+      task: z.object({ max_payload_bytes: z.number() }),
+      receipts: z.object({
+        max_body_bytes: z.number(),
+        max_parents: z.number(),
+        max_artifacts: z.number(),
+        locatability: z.enum(['lenient', 'strict']),
+      }),
+      claim: z.object({ max_tasks: z.number(), max_wait_seconds: z.number() }),
+    }),
+  }),
+}

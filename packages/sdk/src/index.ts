@@ -1,0 +1,11 @@
+// What programs that use AsyncGate import: the contract, its errors, and the client made from it.
+export * from './canonical-json.ts'
+export * from './contract/fields.ts'
+export * from './contract/index.ts'
+export * from './contract/operation.ts'
+export { type Each, each, invalidInput, jsonSchema, parseInput } from './contract/parse.ts'
+export { LeasedTask } from './contract/lease.ts'
+export { Receipt } from './contract/receipt.ts'
+export { NewTask, Task, TaskResult } from './contract/task.ts'
+export * from './errors.ts'
+export { type CallOptions, type Client, type ClientOptions, createClient, type Reply } from './client.ts'
