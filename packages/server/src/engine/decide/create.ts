@@ -1,0 +1,276 @@
+// Creation: a task, its task.assigned receipt, and with it an open obligation. Redriving is a creation too.
+import { GateError } from '@asyncgate/sdk'
+import { iso } from '../../clock.ts'
+import type { Actor, Command, NewTask } from '../command.ts'
+import type { Outcome, View } from '../draft.ts'
+import { bodyOf, hashOfJson } from '../ledger.ts'
+import {
+  isTerminal,
+  type Place,
+  type Receipt,
+  samePrincipal,
+  SYSTEM,
+  type Task,
+  type TaskDefinition,
+  type Timer,
+} from '../model.ts'
+import { nextStatus } from '../state-table.ts'
+import { type Context, issueFor, ownTask, placeFor } from './context.ts'
+import { finish, systemError } from './finish.ts'
+
+export function decideCreate(
+  view: View,
+  command: Extract<Command, { kind: 'create' }>,
+  context: Context,
+): Outcome {
+  const { task } = command
+  const key = requestKey(task, task.idempotencyKey === null ? null : idempotencyHash(task))
+  const first = repeated(view, key)
+  if (first !== null) return first
+  assertReferences(view, task)
+  return create(view, task, key, context)
+}
+
+/** The failed task stays as it was. Repeating the call finds the task that the first call made. */
+export function decideRetry(
+  view: View,
+  command: Extract<Command, { kind: 'retry' }>,
+  context: Context,
+): Outcome {
+  const { definition, state } = ownTask(view, command.taskId, command.actor)
+  assertOwner(definition, command.actor)
+  nextStatus(state.status, 'redrive')
+  const again: NewTask = {
+    ...definition,
+    idempotencyKey: null,
+    causedByReceiptId: state.terminalReceiptId,
+    delaySeconds: null,
+    notBefore: null,
+    deadlineAt: null,
+    dependsOn: [],
+  }
+  // What the failed task referred to existed then, and its terminal receipt does.
+  const key = requestKey(again, redriveHash(command.taskId))
+  return repeated(view, key) ?? create(view, again, key, context)
+}
+
+/** The new task is the owner's: whoever is merely owed the outcome may not make it. */
+function assertOwner({ createdBy }: TaskDefinition, actor: Actor): void {
+  if (actor.sees === 'all' || samePrincipal(createdBy, actor.principal)) return
+  const message = 'Only the owner of a task or an administrator may redrive it. Ask its owner.'
+  throw new GateError('forbidden', message, { required_role: 'admin' })
+}
+
+export function idempotencyHash(task: Pick<NewTask, 'createdBy' | 'idempotencyKey'>): string {
+  return hashOfJson([task.createdBy.kind, task.createdBy.id, task.idempotencyKey])
+}
+
+export function redriveHash(taskId: string): string {
+  return hashOfJson(['redrive', taskId])
+}
+
+export function laneOf(capabilities: readonly string[]): string {
+  const required = [...new Set(capabilities.map((capability) => capability.toLowerCase()))].toSorted()
+  // Hashed, since a set of a hundred long names would not fit into an index entry.
+  return required.length === 0 ? '' : hashOfJson(required).slice(0, 32)
+}
+
+type RequestKey = Pick<TaskDefinition, 'idempotencyHash' | 'requestHash'>
+
+function requestKey(wanted: NewTask, hash: string | null): RequestKey {
+  return { idempotencyHash: hash, requestHash: hash === null ? null : hashOfJson(wanted) }
+}
+
+function create(view: View, wanted: NewTask, key: RequestKey, context: Context): Outcome {
+  const definition = define(wanted, key, context)
+  const eligibleAt = eligibility(wanted, context.now)
+  const blocked = wanted.dependsOn.map((id) => view.task(id)!).filter((on) => on.state.status !== 'succeeded')
+  const failed =
+    wanted.onDependencyFailure === 'run' ? [] : blocked.filter((on) => isTerminal(on.state.status))
+  const waiting = blocked.filter((on) => !isTerminal(on.state.status))
+  const place: Place =
+    waiting.length > 0 ? 'waiting' : placeFor(view, { definition }, { eligibleAt, now: context.now })
+  const task: Task = { definition, state: newState(place, eligibleAt, context.now) }
+  const assigned = assign(context, task)
+  const reply = created(task, false)
+  if (failed.length > 0) return stillborn(context, { task, assigned, on: failed[0]! })
+  return {
+    reply,
+    tasks: [task, ...waiting.map(markAwaited)],
+    receipts: [assigned],
+    timers: deadlineTimer(definition),
+    dependencies: waiting.map((on) => ({ taskId: definition.taskId, dependsOn: on.definition.taskId })),
+  }
+}
+
+function repeated(view: View, { idempotencyHash: hash, requestHash }: RequestKey): Outcome | null {
+  const first = hash === null ? undefined : view.idempotent(hash)
+  if (first === undefined) return null
+  if (first.definition.requestHash !== requestHash) {
+    throw new GateError(
+      'idempotency_conflict',
+      'This idempotency_key was used with another body. Use a new key, or send the first body again.',
+      { task_id: first.definition.taskId },
+    )
+  }
+  return { reply: created(first, true) }
+}
+
+function created(task: Task, isDuplicate: boolean) {
+  return {
+    taskId: task.definition.taskId,
+    status: task.state.status,
+    isDuplicate,
+    receiptId: task.definition.assignedReceiptId,
+  }
+}
+
+/** What a task refers to must exist in its tenant; so a cycle of dependencies cannot be written down. */
+function assertReferences(view: View, wanted: NewTask): void {
+  const missing = wanted.dependsOn.find((taskId) => view.task(taskId) === undefined)
+  if (missing !== undefined) {
+    throw new GateError(
+      'not_found',
+      `depends_on names task ${missing}, which does not exist. Create it first.`,
+    )
+  }
+  if (wanted.parentTaskId !== null && view.task(wanted.parentTaskId) === undefined) {
+    throw new GateError('not_found', `parent_task_id ${wanted.parentTaskId} does not exist. Check the id.`)
+  }
+  if (wanted.causedByReceiptId !== null && view.receipt(wanted.causedByReceiptId) === undefined) {
+    throw new GateError(
+      'parent_not_found',
+      `caused_by_receipt_id ${wanted.causedByReceiptId} does not exist.`,
+    )
+  }
+}
+
+function define(wanted: NewTask, key: RequestKey, context: Context): TaskDefinition {
+  const { policy, ids, now, instance } = context
+  return {
+    taskId: ids.next(now),
+    type: wanted.type,
+    payload: wanted.payload,
+    payloadPointer: wanted.payloadPointer,
+    summary: wanted.summary,
+    createdBy: wanted.createdBy,
+    recipient: wanted.recipient,
+    capabilities: wanted.capabilities,
+    tags: wanted.tags,
+    lane: laneOf(wanted.capabilities),
+    priority: wanted.priority,
+    maxAttempts: wanted.maxAttempts ?? policy.retry.maxAttempts,
+    retryBackoffSeconds: wanted.retryBackoffSeconds ?? policy.retry.backoffSeconds,
+    maxExpiries: wanted.maxExpiries ?? policy.retry.maxExpiries,
+    idempotencyKey: wanted.idempotencyKey,
+    ...key,
+    parentTaskId: wanted.parentTaskId,
+    causedByReceiptId: wanted.causedByReceiptId,
+    concurrencyKey: wanted.concurrencyKey,
+    concurrencyLimit: wanted.concurrencyKey === null ? null : (wanted.concurrencyLimit ?? 1),
+    timeoutSeconds: wanted.timeoutSeconds,
+    deadlineAt: wanted.deadlineAt,
+    dependsOn: wanted.dependsOn,
+    onDependencyFailure: wanted.onDependencyFailure,
+    expectedOutcomeKind: wanted.expectedOutcomeKind,
+    expectedArtifactMime: wanted.expectedArtifactMime,
+    successCriteria: wanted.successCriteria,
+    resultDelivery: wanted.resultDelivery,
+    metadata: wanted.metadata,
+    createdAt: now,
+    assignedReceiptId: ids.next(now),
+    instance,
+  }
+}
+
+function eligibility(wanted: NewTask, now: number): number {
+  return Math.max(now, now + (wanted.delaySeconds ?? 0) * 1_000, wanted.notBefore ?? 0)
+}
+
+function newState(place: Place, nextEligibleAt: number, now: number): Task['state'] {
+  return {
+    status: 'queued',
+    place,
+    attempt: 0,
+    expiries: 0,
+    fence: 0,
+    nextEligibleAt,
+    updatedAt: now,
+    startedAt: null,
+    completedAt: null,
+    deadLetter: false,
+    hasDependents: false,
+    terminalReceiptId: null,
+    result: null,
+  }
+}
+
+/** The contract: what is to be done and by what measure. The payload is bound by its hash, not copied. */
+function assign(context: Context, task: Task): Receipt {
+  const { definition } = task
+  const receipt = issueFor(context, task, {
+    receiptType: 'task.assigned',
+    from: definition.createdBy,
+    to: definition.recipient,
+    parents: definition.causedByReceiptId === null ? [] : [definition.causedByReceiptId],
+    body: bodyOf({
+      instructions: {
+        type: definition.type,
+        summary: definition.summary,
+        payload_pointer: definition.payloadPointer,
+        payload_sha256: hashOfJson(definition.payload),
+      },
+      requirements: { capabilities: definition.capabilities, tags: definition.tags },
+      ...(definition.successCriteria === null ? {} : { success_criteria: definition.successCriteria }),
+      ...(definition.resultDelivery === null ? {} : { result_delivery: definition.resultDelivery }),
+      timeouts: {
+        timeout_seconds: definition.timeoutSeconds,
+        deadline_at: definition.deadlineAt === null ? null : iso(definition.deadlineAt),
+      },
+    }),
+  })
+  return { ...receipt, receiptId: definition.assignedReceiptId }
+}
+
+function deadlineTimer(definition: TaskDefinition): Timer[] {
+  const { deadlineAt, taskId } = definition
+  return deadlineAt === null ? [] : [{ kind: 'deadline', taskId, dueAt: deadlineAt }]
+}
+
+/** Its end must find its dependents. */
+function markAwaited(on: Task): Task {
+  return on.state.hasDependents ? on : { ...on, state: { ...on.state, hasDependents: true } }
+}
+
+/** A dependency had already ended badly: the task is recorded and canceled in the same breath. */
+function stillborn(context: Context, of: { task: Task; assigned: Receipt; on: Task }): Outcome {
+  const ending = dependencyFailed(context, of.task, of.on)
+  return {
+    ...ending,
+    reply: created(ending.tasks[0], false),
+    receipts: [of.assigned, ...ending.receipts],
+  }
+}
+
+export function dependencyFailed(context: Context, task: Task, on: Task) {
+  const reason = 'dependency_failed'
+  const facts = { dependency: on.definition.taskId, dependency_status: on.state.status }
+  const receipt = issueFor(context, task, {
+    receiptType: 'task.canceled',
+    from: SYSTEM,
+    to: task.definition.recipient,
+    body: bodyOf({ reason, ...facts }),
+  })
+  const message = `It depends on task ${facts.dependency}, which ended ${facts.dependency_status}.`
+  return finish(context, task, {
+    status: 'canceled',
+    result: null,
+    error: { ...systemError(reason, message), ...facts },
+    artifacts: [],
+    deliveryProof: null,
+    deadLetter: false,
+    attempt: task.state.attempt,
+    expiries: task.state.expiries,
+    receipt,
+  })
+}

@@ -1,0 +1,128 @@
+// A batch of commands, decided one after the other on a working copy. Each succeeds or fails alone.
+import { GateError } from '@asyncgate/sdk'
+import type { ClaimCommand, Command } from '../command.ts'
+import { createDraft, type Draft, type Outcome, type View } from '../draft.ts'
+import type { Decision, Snapshot } from '../unit.ts'
+import { decideCancel, decideResolve } from './cancel.ts'
+import { decideCandidate, filterKeyOf, type Grant, headroom } from './claim.ts'
+import type { Context } from './context.ts'
+import { decideCreate, decideRetry } from './create.ts'
+import { decideProgress, decideRenew, decideStart } from './keep.ts'
+import { decideAck, decideAttach, decideSubmit, decideUnlinkable } from './receipts.ts'
+import { refill } from './refill.ts'
+import { decideSettle } from './settle.ts'
+import { decideDeadline, decideExpire } from './sweep.ts'
+
+export type Result =
+  | { readonly ok: true; readonly reply: unknown }
+  | { readonly ok: false; readonly error: GateError }
+
+export function decideBatch(
+  snapshot: Snapshot,
+  commands: readonly Command[],
+  context: Context,
+): Decision<readonly Result[]> {
+  const draft = createDraft(snapshot)
+  const result = commands.map((command) => attempt(draft, command, context))
+  return { changes: draft.changes(), result }
+}
+
+function attempt(draft: Draft, command: Command, context: Context): Result {
+  try {
+    if (command.kind === 'claim') return { ok: true, reply: claim(draft, command, context) }
+    const outcome = decide(draft, command, context)
+    commit(draft, outcome, context)
+    return { ok: true, reply: outcome.reply }
+  } catch (error) {
+    if (error instanceof GateError) return { ok: false, error }
+    throw error
+  }
+}
+
+/** Applies an outcome, and gives slots that it may have freed to what was parked for them: true if to anything. */
+function commit(draft: Draft, outcome: Outcome, context: Context): boolean {
+  const freed = freedKeys(draft, outcome)
+  draft.apply(outcome)
+  if (freed.size === 0) return false
+  const refilled = refill(draft, freed, context)
+  draft.apply(refilled)
+  return refilled.tasks.length > 0
+}
+
+function freedKeys(view: View, outcome: Outcome): Set<string> {
+  const keys = new Set<string>()
+  for (const lease of outcome.leases ?? []) {
+    if (lease.concurrencyKey !== null && lease.endedAt !== null) keys.add(lease.concurrencyKey)
+  }
+  for (const { definition, state } of outcome.tasks ?? []) {
+    const wasReady = view.task(definition.taskId)?.state.place === 'ready'
+    if (definition.concurrencyKey !== null && wasReady && state.place === 'none')
+      keys.add(definition.concurrencyKey)
+  }
+  return keys
+}
+
+export interface Claimed {
+  readonly grants: readonly Grant[]
+  /** The store stopped short, or what was offered freed a slot by its end: asking again may find more. */
+  readonly again: boolean
+}
+
+function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
+  const grants: Grant[] = []
+  const wanted = headroom(draft, command, context)
+  const candidates = draft.candidates(filterKeyOf(command))
+  let refilled = false
+  for (const taskId of candidates.taskIds) {
+    if (grants.length >= wanted) break
+    const outcome = decideCandidate(draft, taskId, command, context)
+    if (outcome === null) continue
+    if (outcome.reply === null) refilled = commit(draft, outcome, context) || refilled
+    else grants.push(granted(draft, outcome))
+  }
+  return { grants, again: grants.length < wanted && (candidates.more || refilled) }
+}
+
+function granted(draft: Draft, outcome: Outcome): Grant {
+  draft.apply(outcome)
+  return outcome.reply as Grant // a candidate's only other reply is null
+}
+
+function decide(view: View, command: Exclude<Command, ClaimCommand>, context: Context): Outcome {
+  switch (command.kind) {
+    case 'create':
+      return decideCreate(view, command, context)
+    case 'retry':
+      return decideRetry(view, command, context)
+    case 'cancel':
+      return decideCancel(view, command, context)
+    case 'start':
+      return decideStart(view, command, context)
+    case 'progress':
+      return decideProgress(view, command, context)
+    case 'renew':
+      return decideRenew(view, command, context)
+    case 'complete':
+    case 'fail':
+    case 'release':
+      return decideSettle(view, command, context)
+    case 'attach':
+      return decideAttach(view, command, context)
+    case 'ack':
+      return decideAck(view, command, context)
+    case 'submitReceipt':
+      return decideSubmit(view, command, context)
+    case 'greet':
+      return { reply: null, sightings: [{ ...command, at: context.now }] }
+    case 'expire':
+      return decideExpire(view, command, context)
+    case 'deadline':
+      return decideDeadline(view, command, context)
+    case 'unlinkable':
+      return decideUnlinkable(view, command, context)
+    case 'resolve':
+      return decideResolve(view, command, context)
+  }
+}
+
+export type { Grant }

@@ -1,0 +1,221 @@
+// The worker's last word on a lease: complete, fail, release. Repeating it returns the first answer.
+import { GateError } from '@asyncgate/sdk'
+import { iso } from '../../clock.ts'
+import type { CompleteCommand, FailCommand, LeaseCommand } from '../command.ts'
+import type { Outcome, View } from '../draft.ts'
+import { bodyOf, fits, hashOfJson, isLocated } from '../ledger.ts'
+import type { JsonObject, Lease, LeaseEnd, Settlement, Task } from '../model.ts'
+import { SYSTEM } from '../model.ts'
+import { UNLINKABLE_AFTER_MS } from '../policy.ts'
+import { retryDelayMs } from '../retry.ts'
+import { nextStatus } from '../state-table.ts'
+import { raise } from './anomaly.ts'
+import { type Context, ended, heldLease, holds, issueFor, placeFor, withState } from './context.ts'
+import { finish, howToRetrieve } from './finish.ts'
+
+type SettleCommand = CompleteCommand | FailCommand | Extract<LeaseCommand, { kind: 'release' }>
+
+export function decideSettle(view: View, command: SettleCommand, context: Context): Outcome {
+  const requestHash = requestHashOf(command)
+  const first = firstAnswer(view, command, requestHash)
+  if (first !== null) return { reply: first }
+  const held = heldLease(view, command, context.now)
+  const outcome = settle(view, command, held, context)
+  return { ...outcome, leases: [remember(held.lease, { command, requestHash, outcome, now: context.now })] }
+}
+
+type Settled = Outcome & { readonly reply: JsonObject; readonly end: LeaseEnd }
+type Held = { readonly task: Task; readonly lease: Lease }
+
+function settle(view: View, command: SettleCommand, held: Held, context: Context): Settled {
+  if (command.kind === 'complete') return complete(command, held, context)
+  if (command.kind === 'fail') return fail(view, command, held, context)
+  return release(view, held, context)
+}
+
+/** Everything in the command but who holds what: key order never makes another body. */
+function requestHashOf(command: SettleCommand): string {
+  const { worker: _worker, taskId: _task, leaseId: _lease, ...request } = command
+  return hashOfJson({ ...request, bytes: undefined })
+}
+
+function firstAnswer(view: View, command: SettleCommand, requestHash: string): JsonObject | null {
+  const lease = view.lease(command.leaseId)
+  if (!lease?.settlement || !holds(lease, command)) return null
+  const { settlement } = lease
+  if (settlement.action !== command.kind) return null
+  if (settlement.requestHash === requestHash) return settlement.reply
+  throw new GateError(
+    'already_settled',
+    `This lease was already settled by another ${command.kind}. The first one stands; there is nothing left to do.`,
+    { receipt_id: settlement.receiptId, task_status: view.task(command.taskId)?.state.status },
+  )
+}
+
+function remember(
+  lease: Lease,
+  by: { command: SettleCommand; requestHash: string; outcome: Settled; now: number },
+): Lease {
+  const settlement: Settlement = {
+    action: by.command.kind,
+    requestHash: by.requestHash,
+    reply: by.outcome.reply,
+    receiptId: by.outcome.receipts?.[0]?.receiptId ?? null,
+  }
+  return { ...ended(lease, by.now, by.outcome.end), settlement }
+}
+
+function complete(command: CompleteCommand, { task, lease }: Held, context: Context): Settled {
+  const status = nextStatus(task.state.status, 'complete')!
+  const { taskId, assignedReceiptId } = task.definition
+  const stored = { type: 'asyncgate', pointer: `asyncgate:result/${taskId}` }
+  const artifacts = command.storeResult ? [...command.artifacts, stored] : command.artifacts
+  const located = isLocated(artifacts, command.deliveryProof)
+  if (!located && context.policy.receipts.locatability === 'strict') throw unlocated()
+
+  const receipt = issueFor(context, task, {
+    receiptType: 'task.completed',
+    from: command.worker,
+    to: task.definition.recipient,
+    leaseId: lease.leaseId,
+    parents: located ? [assignedReceiptId] : [],
+    body: completedBody(command, { task, artifacts, context }),
+  })
+  const ending = finish(context, task, {
+    status: 'succeeded',
+    result: command.result,
+    error: null,
+    artifacts,
+    deliveryProof: command.deliveryProof,
+    deadLetter: false,
+    attempt: task.state.attempt,
+    expiries: task.state.expiries,
+    grantedAt: lease.grantedAt,
+    receipt,
+    others: located ? [] : [missingLocation(context, task, receipt.receiptId)],
+  })
+  return {
+    ...ending,
+    end: 'completed',
+    timers: located ? [] : [{ kind: 'unlinkable', taskId, dueAt: context.now + UNLINKABLE_AFTER_MS }],
+    reply: { status, receiptId: receipt.receiptId },
+  }
+}
+
+function completedBody(
+  command: CompleteCommand,
+  { task, artifacts, context }: { task: Task; artifacts: readonly JsonObject[]; context: Context },
+): JsonObject {
+  const facts = bodyOf({
+    result_summary: command.resultSummary,
+    ...(artifacts.length > 0 ? { artifacts } : {}),
+    ...(command.deliveryProof === null ? {} : { delivery_proof: command.deliveryProof }),
+    ...(command.completionMetadata === null ? {} : { completion_metadata: command.completionMetadata }),
+  })
+  const whole = { ...facts, result_payload: command.result }
+  if (fits(whole, context.policy)) return whole
+  const pointing = { ...facts, how_to_retrieve: howToRetrieve(task) }
+  return fits(pointing, context.policy) ? pointing : facts
+}
+
+function unlocated(): GateError {
+  return new GateError(
+    'locatability_required',
+    'Say where the result is: an artifact with url, uri, pointer, path, key, row_id or file_id; a delivery_proof; or ' +
+      'store_result: true. The lease is still yours.',
+  )
+}
+
+function missingLocation(context: Context, task: Task, completedReceiptId: string) {
+  return raise(context, task, {
+    kind: 'locatability_missing',
+    parents: [completedReceiptId],
+    details: { original_parents: [task.definition.assignedReceiptId] },
+    recommendedAction:
+      'Call attach_artifacts with where the result is; until then the obligation stays open.',
+  })
+}
+
+function fail(view: View, command: FailCommand, held: Held, context: Context): Settled {
+  const attempt = held.task.state.attempt + 1
+  const exhausted = attempt >= held.task.definition.maxAttempts
+  if (command.retryable && !exhausted) return retryLater(view, command, { ...held, attempt }, context)
+  return failForGood(command, { ...held, attempt, exhausted }, context)
+}
+
+function retryLater(
+  view: View,
+  command: FailCommand,
+  of: Held & { attempt: number },
+  context: Context,
+): Settled {
+  const { task, lease, attempt } = of
+  const { retryBackoffSeconds, maxAttempts } = task.definition
+  const nextEligibleAt =
+    context.now +
+    retryDelayMs({
+      attempt,
+      backoffSeconds: retryBackoffSeconds,
+      capSeconds: context.policy.retry.backoffCapSeconds,
+      retryAfterSeconds: command.retryAfterSeconds,
+    })
+  const queued = withState(task, context.now, {
+    status: nextStatus(task.state.status, 'retryLater')!,
+    place: placeFor(view, task, { eligibleAt: nextEligibleAt, now: context.now, leaving: 1 }),
+    attempt,
+    nextEligibleAt,
+  })
+  const receipt = issueFor(context, task, {
+    receiptType: 'task.retry_scheduled',
+    from: command.worker,
+    to: SYSTEM,
+    leaseId: lease.leaseId,
+    body: bodyOf({
+      error: command.error,
+      attempt,
+      max_attempts: maxAttempts,
+      next_eligible_at: iso(nextEligibleAt),
+    }),
+  })
+  return { reply: { requeued: true, nextEligibleAt }, end: 'failed', tasks: [queued], receipts: [receipt] }
+}
+
+function failForGood(
+  command: FailCommand,
+  of: Held & { attempt: number; exhausted: boolean },
+  context: Context,
+): Settled {
+  const { task, lease, attempt, exhausted } = of
+  nextStatus(task.state.status, 'failForGood')
+  const receipt = issueFor(context, task, {
+    receiptType: 'task.failed',
+    from: command.worker,
+    to: task.definition.recipient,
+    leaseId: lease.leaseId,
+    body: bodyOf({ error: command.error, retry_recommended: command.retryable }),
+  })
+  const ending = finish(context, task, {
+    status: 'failed',
+    result: null,
+    error: command.error,
+    artifacts: [],
+    deliveryProof: null,
+    deadLetter: exhausted,
+    attempt,
+    expiries: task.state.expiries,
+    grantedAt: lease.grantedAt,
+    receipt,
+  })
+  return { ...ending, end: 'failed', reply: { requeued: false } }
+}
+
+function release(view: View, { task }: Held, context: Context): Settled {
+  const status = nextStatus(task.state.status, 'release')!
+  const nextEligibleAt = context.now
+  const place = placeFor(view, task, { eligibleAt: nextEligibleAt, now: context.now, leaving: 1 })
+  return {
+    reply: { status },
+    end: 'released',
+    tasks: [withState(task, context.now, { status, place, nextEligibleAt })],
+  }
+}

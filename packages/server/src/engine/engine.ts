@@ -1,0 +1,169 @@
+// The engine: commands in, durable outcomes out. It batches, decides, commits, and tells who waits.
+import type { Clock } from '../clock.ts'
+import type { Ids, Random } from '../ids.ts'
+import { createBatcher } from './batcher.ts'
+import type { ClaimCommand, Command } from './command.ts'
+import { type Claimed, decideBatch, type Grant, type Result } from './decide/index.ts'
+import { isTerminal } from './model.ts'
+import { needsOf } from './needs.ts'
+import type { Policy } from './policy.ts'
+import type { Changes, Transactor } from './unit.ts'
+import { createWaitingClaims } from './waiting-claims.ts'
+import { createWaitingReads, type WaitingReads } from './waiting-reads.ts'
+
+/** Any number of tasks may depend on one; a commit is kept short all the same. */
+const DEPENDENTS_PER_COMMIT_MAX = 500
+
+/** What the engine asks of a store beyond the transaction itself. */
+export interface EngineStore extends Transactor {
+  dependentsOf(
+    tenantId: string,
+    taskIds: readonly string[],
+  ): Promise<readonly { readonly taskId: string; readonly dependsOn: readonly string[] }[]>
+  nextEligibleAt(tenantId: string): Promise<number | null>
+  hint(hint: { tenantId: string; ready: boolean; ended: boolean }): void
+  onHint(listener: (hint: { tenantId: string; ready: boolean; ended: boolean }) => void): () => void
+}
+
+export interface Committed {
+  readonly tenantId: string
+  readonly commands: readonly Command[]
+  readonly changes: Changes
+  readonly durationMs: number
+}
+
+export interface EngineParts {
+  readonly store: EngineStore
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly random: Random
+  readonly policy: Policy
+  readonly instance: string
+  /** How a batch is decided; the simulation watches here, and plants its bugs. */
+  readonly decide?: typeof decideBatch
+  readonly onCommitted?: (event: Committed) => void
+  /** Something went wrong that no caller waits for; the sweep heals it. */
+  readonly onError: (error: unknown) => void
+}
+
+export interface Engine {
+  /** All in one durable commit; each succeeds or fails alone. */
+  execute(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]>
+  /** One command; throws its refusal. */
+  run<R>(tenantId: string, command: Command): Promise<R>
+  claim(
+    tenantId: string,
+    command: ClaimCommand,
+    options: { readonly waitMs: number; readonly signal: AbortSignal },
+  ): Promise<readonly Grant[]>
+  readonly reads: Pick<WaitingReads, 'untilWorthALook'>
+  waitingClaims(): number
+  /** No more waiting; what was accepted is committed and answered. */
+  stop(): Promise<void>
+}
+
+export function createEngine(parts: EngineParts): Engine {
+  const { store, clock, onError } = parts
+  const batcher = createBatcher(commit)
+  const reads = createWaitingReads(clock)
+  const claims = createWaitingClaims({
+    attempt: async (tenantId, commands) => (await batcher.submit(tenantId, commands)).map(claimedOf),
+    giveBack: (tenantId, grants) => giveBack(tenantId, grants),
+    nextEligibleAt: (tenantId) => store.nextEligibleAt(tenantId),
+    clock,
+    onError,
+  })
+  const unsubscribe = store.onHint(({ tenantId, ready, ended }) => {
+    if (ready) claims.wake(tenantId)
+    if (ended) reads.endedElsewhere(tenantId)
+  })
+
+  async function commit(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]> {
+    const startedAt = clock.now()
+    const { policy, ids, random, instance, decide = decideBatch } = parts
+    const { results, changes } = await store.transact({
+      tenantId,
+      now: startedAt,
+      needs: needsOf(commands, policy),
+      decide: (snapshot) => {
+        // Read here, under the locks: a lease must not look alive because the batch had to wait for them.
+        const context = { tenantId, now: clock.now(), ids, random, policy, instance }
+        const { changes: decided, result } = decide(snapshot, commands, context)
+        return { changes: decided, result: { results: result, changes: decided } }
+      },
+    })
+    parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
+    tell(tenantId, changes)
+    if (changes.endedDependencies.length > 0) await resolveDependents(tenantId, changes.endedDependencies)
+    return results
+  }
+
+  function tell(tenantId: string, changes: Changes): void {
+    const after = [...changes.createdTasks, ...changes.changedTasks.map((change) => change.after)]
+    const ready = after.some(({ state }) => state.place === 'ready' || state.place === 'delayed')
+    const ended = after
+      .filter(({ state }) => isTerminal(state.status))
+      .map(({ definition }) => definition.taskId)
+    if (ready) claims.wake(tenantId)
+    if (ended.length > 0) reads.ended(tenantId, ended)
+    if (ready || ended.length > 0) store.hint({ tenantId, ready, ended: ended.length > 0 })
+  }
+
+  /** Before the answer goes out, so that whoever ended a task finds its dependents moved. The sweep heals a failure. */
+  async function resolveDependents(tenantId: string, ended: readonly string[]): Promise<void> {
+    try {
+      const dependents = await store.dependentsOf(tenantId, ended)
+      for (let start = 0; start < dependents.length; start += DEPENDENTS_PER_COMMIT_MAX) {
+        const some = dependents.slice(start, start + DEPENDENTS_PER_COMMIT_MAX)
+        await commit(
+          tenantId,
+          some.map(({ taskId, dependsOn }) => ({ kind: 'resolve', taskId, dependsOn })),
+        )
+      }
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  async function giveBack(tenantId: string, grants: readonly Grant[]): Promise<void> {
+    await batcher.submit(
+      tenantId,
+      grants.map(({ lease }) => ({
+        kind: 'release',
+        worker: lease.worker,
+        taskId: lease.taskId,
+        leaseId: lease.leaseId,
+        reason: 'the claimer had gone',
+      })),
+    )
+  }
+
+  return {
+    execute: (tenantId, commands) => batcher.submit(tenantId, commands),
+    run: async <R>(tenantId: string, command: Command) => {
+      const [result] = await batcher.submit(tenantId, [command])
+      if (result === undefined) throw new Error('a command without a result')
+      if (!result.ok) throw result.error
+      return result.reply as R // each command's decision fixes its reply
+    },
+    claim: async (tenantId, command, options) => {
+      const grants = await claims.claim(tenantId, command, options)
+      if (!options.signal.aborted || grants.length === 0) return grants
+      await giveBack(tenantId, grants)
+      return []
+    },
+    reads,
+    waitingClaims: () => claims.count(),
+    stop: async () => {
+      unsubscribe()
+      claims.stop()
+      reads.stop()
+      await batcher.idle()
+    },
+  }
+}
+
+function claimedOf(result: Result): Claimed {
+  if (!result.ok) throw result.error
+  return result.reply as Claimed // the reply of a claim
+}

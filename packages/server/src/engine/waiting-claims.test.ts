@@ -1,0 +1,307 @@
+// Claims that wait: who is served, when, and what becomes of work that nobody is there to take any more.
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/virtual-clock.ts'
+import type { ClaimCommand } from './command.ts'
+import type { Grant } from './decide/claim.ts'
+import { createWaitingClaims, type WaitingClaimsParts } from './waiting-claims.ts'
+
+const NEVER = new AbortController().signal
+const TENANT = 't'
+
+function claimOf(worker: string, fields: Partial<ClaimCommand> = {}): ClaimCommand {
+  return {
+    kind: 'claim',
+    worker: { kind: 'worker', id: worker },
+    filter: { capabilities: [], acceptTypes: null, preferredTypes: [] },
+    maxTasks: 1,
+    ttlSeconds: null,
+    capacity: null,
+    ...fields,
+  }
+}
+
+/** A queue of work that grants in the order asked, and the claims that wait for it. */
+function scene(parts: Partial<WaitingClaimsParts> = {}) {
+  const clock = createVirtualClock()
+  const work: string[] = []
+  const attempts: string[][] = []
+  const givenBack: string[] = []
+  const errors: unknown[] = []
+  const claims = createWaitingClaims({
+    attempt: async (_tenantId, commands) => {
+      attempts.push(commands.map((command) => command.worker.id))
+      return commands.map(({ maxTasks }) => ({ grants: work.splice(0, maxTasks).map(grantOf), again: false }))
+    },
+    giveBack: async (_tenantId, grants) => void givenBack.push(...grants.map(taskOf)),
+    nextEligibleAt: async () => null,
+    clock,
+    onError: (error) => errors.push(error),
+    ...parts,
+  })
+  const answers: [worker: string, tasks: string[]][] = []
+  const claim = (
+    worker: string,
+    of: { waitMs?: number; signal?: AbortSignal } & Partial<ClaimCommand> = {},
+  ) => {
+    const { waitMs = 60_000, signal = NEVER, ...fields } = of
+    return claims
+      .claim(TENANT, claimOf(worker, fields), { waitMs, signal })
+      .then((grants) => void answers.push([worker, grants.map(taskOf)]))
+  }
+  const offer = async (...tasks: string[]) => {
+    work.push(...tasks)
+    claims.wake(TENANT)
+    await clock.advance(0)
+  }
+  return { clock, work, attempts, givenBack, errors, claims, answers, claim, offer }
+}
+
+// Only the task's id is looked at here.
+const grantOf = (taskId: string) => ({ lease: { taskId } }) as Grant
+const taskOf = (grant: Grant) => grant.lease.taskId
+
+test('a claim that finds work does not wait', async () => {
+  const { claim, work, answers, claims } = scene()
+  work.push('a')
+  await claim('w')
+  expect([answers, claims.count()]).toEqual([[['w', ['a']]], 0])
+})
+
+test('a claim that does not want to wait is answered with nothing', async () => {
+  const { claim, answers } = scene()
+  await claim('w', { waitMs: 0 })
+  expect(answers).toEqual([['w', []]])
+})
+
+test('a waiting claim is answered in the moment in which work arrives', async () => {
+  const { claim, clock, offer, answers } = scene()
+  void claim('w')
+  await clock.advance(300)
+  expect(answers).toEqual([])
+  await offer('a')
+  expect(answers).toEqual([['w', ['a']]])
+})
+
+test('who waits longest is served first', async () => {
+  const { claim, clock, offer, answers } = scene()
+  for (const worker of ['one', 'two', 'three']) {
+    void claim(worker)
+    await clock.advance(1)
+  }
+  await offer('a', 'b')
+  expect(answers).toEqual([
+    ['one', ['a']],
+    ['two', ['b']],
+  ])
+})
+
+test('a claim that has waited its time is answered with nothing', async () => {
+  const { claim, clock, answers, claims } = scene()
+  void claim('w', { waitMs: 5_000 })
+  await clock.advance(4_999)
+  expect(answers).toEqual([])
+  await clock.advance(1)
+  expect([answers, claims.count()]).toEqual([[['w', []]], 0])
+})
+
+test('work that arrives during a fruitless attempt is not missed', async () => {
+  let wake = () => {}
+  const { claim, clock, answers, claims } = scene({
+    attempt: async (_tenantId, commands) => {
+      const late = wake
+      wake = () => {}
+      late()
+      return commands.map(() => ({ grants: late === nothing ? [grantOf('a')] : [], again: false }))
+    },
+  })
+  const nothing = () => {}
+  wake = () => {
+    claims.wake(TENANT)
+    wake = nothing
+  }
+  void claim('w')
+  await clock.advance(0)
+  expect(answers).toEqual([['w', ['a']]])
+})
+
+test('a lost hint costs at most a second', async () => {
+  const { claim, clock, work, answers } = scene()
+  void claim('w')
+  await clock.advance(100)
+  work.push('a')
+  await clock.advance(1_000)
+  expect(answers).toEqual([['w', ['a']]])
+})
+
+test('newcomers do not put off the look that others wait for', async () => {
+  const { claim, clock, work, answers } = scene()
+  void claim('first', { filter: { capabilities: [], acceptTypes: ['a'], preferredTypes: [] } })
+  for (let count = 0; count < 4; count++) {
+    await clock.advance(400)
+    if (count === 0) work.push('a')
+    // Asking for nothing, the newcomer takes nothing away.
+    void claim(`newcomer-${count}`, { maxTasks: 0 })
+  }
+  expect(answers).toContainEqual(['first', ['a']])
+})
+
+test('a claim is looked at again when the next delay ends', async () => {
+  const clock = createVirtualClock()
+  const dueAt = clock.now() + 300
+  const { claim, work, attempts, answers } = scene({
+    clock,
+    nextEligibleAt: async () => (clock.now() < dueAt ? dueAt : null),
+  })
+  void claim('w')
+  await clock.advance(299)
+  expect(attempts).toHaveLength(1)
+  work.push('a')
+  await clock.advance(1)
+  expect(answers).toEqual([['w', ['a']]])
+})
+
+test('a delay that became known while claims waited wakes them when it ends', async () => {
+  const clock = createVirtualClock()
+  let dueAt: number | null = null
+  const { claim, claims, work, answers } = scene({ clock, nextEligibleAt: async () => dueAt })
+  void claim('w')
+  await clock.advance(100)
+  dueAt = clock.now() + 250
+  claims.wake(TENANT)
+  await clock.advance(249)
+  work.push('a')
+  expect(answers).toEqual([])
+  await clock.advance(1)
+  expect(answers).toEqual([['w', ['a']]])
+})
+
+test('a claim whose caller has gone stops waiting', async () => {
+  const { claim, clock, offer, answers, claims, work } = scene()
+  const gone = new AbortController()
+  void claim('w', { signal: gone.signal })
+  await clock.advance(0)
+  gone.abort()
+  await offer('a')
+  expect([answers, claims.count(), work]).toEqual([[['w', []]], 0, ['a']])
+})
+
+test('what was granted to a caller who left meanwhile is given back', async () => {
+  const gone = new AbortController()
+  const { claim, claims, clock, answers, givenBack } = scene({
+    attempt: async (_tenantId, commands) => {
+      if (claims.count() === 0) return commands.map(() => ({ grants: [], again: false }))
+      gone.abort()
+      return commands.map(() => ({ grants: [grantOf('a')], again: false }))
+    },
+  })
+  void claim('w', { signal: gone.signal })
+  await clock.advance(0)
+  claims.wake(TENANT)
+  await clock.advance(0)
+  expect([answers, givenBack]).toEqual([[['w', []]], ['a']])
+})
+
+test('a claim asks again while what it was offered had no room', async () => {
+  const offers = [
+    { grants: [], again: true },
+    { grants: [], again: true },
+    { grants: [grantOf('a')], again: false },
+  ]
+  const { claim, answers } = scene({ attempt: async () => [offers.shift()!] })
+  await claim('w', { waitMs: 0 })
+  expect([answers, offers]).toEqual([[['w', ['a']]], []])
+})
+
+test('claims with one filter are offered work 32 at a time, and no more once there is none', async () => {
+  const { claim, clock, offer, attempts, answers } = scene()
+  for (let count = 0; count < 100; count++) void claim(`w-${count}`)
+  await clock.advance(0)
+  attempts.length = 0
+  await offer(...Array.from({ length: 40 }, (_, index) => `task-${index}`))
+  expect(answers).toHaveLength(40)
+  expect(attempts.map((workers) => workers.length)).toEqual([32, 32, 32])
+})
+
+test('a worker at its capacity does not keep work from those behind it', async () => {
+  const full = new Set(Array.from({ length: 32 }, (_, index) => `full-${index}`))
+  const { claim, claims, clock, answers } = scene({
+    attempt: async (_tenantId, commands) =>
+      commands.map(({ worker }) => ({
+        grants: full.has(worker.id) || claims.count() === 0 ? [] : [grantOf('a')],
+        again: false,
+      })),
+  })
+  for (const worker of [...full, 'free']) void claim(worker, { capacity: 1 })
+  await clock.advance(0)
+  claims.wake(TENANT)
+  await clock.advance(0)
+  expect(answers).toContainEqual(['free', ['a']])
+})
+
+test('claims that wait for different things are each offered work', async () => {
+  const { claim, clock, claims, attempts } = scene()
+  const taking = (type: string) => ({
+    filter: { capabilities: [], acceptTypes: [type], preferredTypes: [] },
+  })
+  void claim('w-a', taking('a'))
+  void claim('w-b', taking('b'))
+  await clock.advance(0)
+  attempts.length = 0
+  claims.wake(TENANT)
+  await clock.advance(0)
+  expect(attempts).toEqual([['w-a', 'w-b']])
+})
+
+test('a tenant is not woken by the work of another', async () => {
+  const { claim, claims, clock, work, answers } = scene()
+  void claim('w')
+  await clock.advance(0)
+  work.push('a')
+  claims.wake('other')
+  await clock.advance(0)
+  expect(answers).toEqual([])
+})
+
+test('a failing attempt is reported, and the claims wait on', async () => {
+  let broken = false
+  const { claim, claims, clock, errors, answers } = scene({
+    attempt: async (_tenantId, commands) => {
+      if (broken) throw new Error('gone')
+      return commands.map(() => ({ grants: claims.count() === 0 ? [] : [grantOf('a')], again: false }))
+    },
+  })
+  void claim('w')
+  await clock.advance(0)
+  broken = true
+  claims.wake(TENANT)
+  await clock.advance(0)
+  expect([errors.length, answers]).toEqual([1, []])
+  broken = false
+  await clock.advance(1_000)
+  expect(answers).toEqual([['w', ['a']]])
+})
+
+test('stopping answers everybody with nothing, and nobody waits after it', async () => {
+  const { claim, claims, clock, answers } = scene()
+  void claim('one')
+  void claim('two')
+  await clock.advance(0)
+  claims.stop()
+  await claim('late')
+  expect(new Map(answers)).toEqual(
+    new Map([
+      ['one', []],
+      ['two', []],
+      ['late', []],
+    ]),
+  )
+  expect(claims.count()).toBe(0)
+})
+
+test('without waiting claims there is nothing to wake for', async () => {
+  const { claim, clock, claims, attempts } = scene()
+  await claim('w', { waitMs: 0 })
+  claims.wake(TENANT)
+  await clock.advance(10_000)
+  expect(attempts).toHaveLength(1)
+})
