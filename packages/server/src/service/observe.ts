@@ -1,0 +1,30 @@
+// From what a commit changed to what the metrics count.
+import type { Committed } from '../engine/engine.ts'
+import { isTerminal } from '../engine/model.ts'
+import type { Metrics } from '../metrics.ts'
+
+export function observe(metrics: Metrics, { commands, changes, durationMs }: Committed, now: number): void {
+  const after = [...changes.createdTasks, ...changes.changedTasks.map((change) => change.after)]
+  const eligibleAt = new Map(after.map((task) => [task.definition.taskId, task]))
+  metrics.onCommitted({
+    commandCount: commands.length,
+    durationMs,
+    tasksCreated: changes.createdTasks.map(({ definition }) => ({ type: definition.type })),
+    tasksEnded: after.flatMap(({ definition, state }) =>
+      isTerminal(state.status)
+        ? [{ type: definition.type, outcome: state.status, durationMs: now - definition.createdAt }]
+        : [],
+    ),
+    leasesGranted: changes.grantedLeases.flatMap(({ taskId, grantedAt }) => {
+      const task = eligibleAt.get(taskId)
+      return task === undefined
+        ? []
+        : [{ type: task.definition.type, waitedMs: grantedAt - task.state.nextEligibleAt }]
+    }),
+    leasesExpired: changes.changedLeases.filter((lease) => lease.end === 'expired').length,
+    receiptTypes: changes.receipts.map((receipt) => receipt.receiptType),
+  })
+  for (const command of commands) {
+    if ('worker' in command) metrics.onWorkerSeen({ workerId: command.worker.id, at: now })
+  }
+}

@@ -1,0 +1,38 @@
+// Statements over one pooled connection. They are sent without waiting for the answers to those before (pipelining).
+import type { PoolClient, QueryConfig } from 'pg'
+import type { Bulk, Columns, Query, Session, Value } from '../sql/session.ts'
+import { toFailure } from './failure.ts'
+import { inputRows, postgresWords } from './words.ts'
+
+type Texts = Map<Query | Bulk<Columns>, string>
+
+/** What can run a statement: a connection, or the pool. */
+type Target = Pick<PoolClient, 'query'>
+
+export function createSessions({ preparedStatements }: { preparedStatements: boolean }) {
+  const texts: Texts = new Map()
+
+  function statement(of: Query | Bulk<Columns>, values: unknown[]): QueryConfig {
+    let text = texts.get(of)
+    if (text === undefined) {
+      text = 'columns' in of ? of.text(inputRows(of.columns), postgresWords) : of.text(postgresWords)
+      texts.set(of, text)
+    }
+    return preparedStatements ? { name: of.name, text, values } : { text, values }
+  }
+
+  return (target: Target): Session => ({
+    all: async <R>(query: Query, params: readonly Value[]) => rows<R>(target, statement(query, [...params])),
+    each: async <R>(bulk: Bulk<Columns>, tenantId: string, input: readonly object[]) =>
+      input.length === 0 ? [] : rows<R>(target, statement(bulk, [tenantId, JSON.stringify(input)])),
+  })
+}
+
+async function rows<R>(target: Target, config: QueryConfig): Promise<R[]> {
+  try {
+    const { rows: found } = await target.query(config)
+    return found as R[] // the statement's author knows its columns
+  } catch (error) {
+    throw toFailure(error)
+  }
+}

@@ -1,0 +1,24 @@
+// PostgreSQL's errors in the store's own words.
+import { DatabaseError } from 'pg'
+import { StoreFailure } from '../sql/failure.ts'
+
+/** serialization failure, deadlock, unique violation, lock not available. */
+const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03'])
+
+/** connection trouble (08), out of resources (53), an operator's doing (57), the system's (58). */
+const UNAVAILABLE = /^(08|53|57|58)/
+/** Password, database or role: the server is there, but not for us until somebody has changed something. */
+const REFUSED = /^(28|3D)/
+
+export function toFailure(error: unknown): StoreFailure {
+  if (error instanceof StoreFailure) return error
+  return new StoreFailure(kindOf(error), error)
+}
+
+function kindOf(error: unknown): StoreFailure['kind'] {
+  // What the server did not say itself is the network's, or the driver's about it.
+  if (!(error instanceof DatabaseError)) return 'unavailable'
+  const code = error.code ?? ''
+  if (CONFLICTS.has(code)) return 'conflict'
+  return UNAVAILABLE.test(code) || REFUSED.test(code) ? 'unavailable' : 'defect'
+}

@@ -1,0 +1,59 @@
+// The PostgreSQL store: any number of instances on one database. Opening it connects nowhere; the first use does, and every
+// later one finds its way back by itself after an outage.
+import type { Log } from '../../log.ts'
+import type { Store } from '../port.ts'
+import { type Driver, query, type Session } from '../sql/session.ts'
+import { createSqlStore } from '../sql/store.ts'
+import { selectCandidates } from './claims.ts'
+import { createSessions } from './client.ts'
+import { createHints } from './hints.ts'
+import { holdCounts, tryHoldKeys } from './locks.ts'
+import { migrate, pendingMigrations } from './migrate.ts'
+import { parkedHeads } from './parked.ts'
+import { connectionConfig, createPool } from './pool.ts'
+import { beginTransaction } from './transaction.ts'
+
+export interface PostgresOptions {
+  readonly url: string
+  readonly poolSize: number
+  readonly preparedStatements: boolean
+  readonly log?: Log
+}
+
+export async function createPostgresStore(options: PostgresOptions): Promise<Store> {
+  const pool = createPool(options)
+  const sessionOn = createSessions(options)
+  const reader = sessionOn(pool)
+  const hints = createHints({ config: connectionConfig(options), log: options.log })
+  let closing: Promise<void> | null = null
+  const driver: Driver = {
+    kind: 'postgres',
+    reader,
+    begin: () => beginTransaction(pool, sessionOn),
+    holdCounts,
+    tryHoldKeys,
+    selectCandidates,
+    parkedHeads,
+    hint: hints.send,
+    onHint: hints.listen,
+    migrate: () => migrate(options.url),
+    pendingMigrations: () => pendingMigrations(options.url),
+    ping: async () => void (await reader.all(PING, [])),
+    durability: () => durability(reader),
+    close: () => (closing ??= Promise.all([hints.close(), pool.end()]).then(() => {})),
+  }
+  return createSqlStore(driver)
+}
+
+const PING = query('ping', () => 'select 1 as one')
+
+const DURABILITY = query(
+  'durability',
+  () => "select current_setting('synchronous_commit') as commits, current_setting('fsync') as fsync",
+)
+
+async function durability(reader: Session): ReturnType<Store['durability']> {
+  const [row] = await reader.all<{ commits: string; fsync: string }>(DURABILITY, [])
+  const detail = `PostgreSQL, synchronous_commit=${row?.commits}, fsync=${row?.fsync}`
+  return { level: row?.commits !== 'off' && row?.fsync === 'on' ? 'full' : 'reduced', detail }
+}

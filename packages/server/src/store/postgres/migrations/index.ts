@@ -1,0 +1,5 @@
+// All migrations of the PostgreSQL store, in the order in which they are run. A landed one never changes.
+import type { Migration } from '../../sql/migrate.ts'
+import { core } from './0001-core.ts'
+
+export const MIGRATIONS: readonly Migration[] = [core]

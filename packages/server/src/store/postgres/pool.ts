@@ -1,0 +1,60 @@
+// Connections to PostgreSQL: how they are made, and how values come back.
+import { Pool, type PoolConfig, types } from 'pg'
+import type { Log } from '../../log.ts'
+
+const CONNECT_TIMEOUT_MS = 5_000
+/** Beyond this a statement is not slow, its connection is gone. */
+const QUERY_TIMEOUT_MS = 60_000
+
+/**
+ * A generic plan is made once, perhaps while a table is empty and a scan of it looks cheap; these keep it to the indexes
+ * that every statement has. An instance that froze must not keep its locks, nor anybody wait for them for ever.
+ */
+const SETTINGS = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+  lock_timeout: '10s',
+  idle_in_transaction_session_timeout: '30s',
+}
+
+const INT8 = 20
+const JSON_TYPE = 114
+
+/** Whole numbers as numbers: none of ours reaches 2^53. JSON stays text, to be parsed where it is needed. */
+const typeParsers = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8) return Number
+    if (oid === JSON_TYPE) return (text: string) => text
+    return types.getTypeParser(oid, format ?? 'text')
+  },
+} as NonNullable<PoolConfig['types']> // one signature stands for the overloads
+
+export interface Connecting {
+  readonly url: string
+  readonly poolSize: number
+  /** Off for poolers that hand each transaction another connection: then nothing is set or kept on one either. */
+  readonly preparedStatements: boolean
+  readonly log?: Log
+}
+
+export function connectionConfig({ url, preparedStatements }: Connecting): PoolConfig {
+  const options = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`)
+  return {
+    connectionString: url,
+    application_name: 'asyncgate',
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    types: typeParsers,
+    ...(preparedStatements ? { options: options.join(' ') } : {}),
+  }
+}
+
+export function createPool(connecting: Connecting): Pool {
+  const pool = new Pool({ ...connectionConfig(connecting), pipeline: true, max: connecting.poolSize })
+  // A connection that breaks while idle has been dropped by the pool already; without a listener it would end the process.
+  pool.on('error', (error) => connecting.log?.warn({ error }, 'an idle database connection was lost'))
+  return pool
+}

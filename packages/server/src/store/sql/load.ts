@@ -1,0 +1,127 @@
+// Loading: one unit's needs become a snapshot. What does not depend on an answer is sent without waiting for one.
+//
+// The order of locks is the same everywhere, so that instances do not deadlock: first counted keys, workers and tenants;
+// then tasks by id; from then on nothing waits: candidates skip what is locked, and their keys are only tried.
+import type { Lease, Receipt, Task } from '../../engine/model.ts'
+import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
+import { leaseFromRow } from './lease-row.ts'
+import { loadKeys } from './load-keys.ts'
+import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
+import { type ReceiptRow, receiptFromRow } from './receipt-row.ts'
+import type { Driver, Transaction } from './session.ts'
+import { activeByWorker, activeLeases, activeOfTenant, leasesById } from './statements/leases.ts'
+import { receiptsById, receiptsByKey } from './statements/ledger.ts'
+import { obligationsOfTasks } from './statements/obligations.ts'
+import { idempotentTasks, lockTasks, peekTasks } from './statements/tasks.ts'
+import { taskFromRow, type TaskRow } from './task-row.ts'
+import { uuids } from './uuid.ts'
+
+export interface Loading {
+  readonly driver: Driver
+  readonly tx: Transaction
+  readonly tenantId: string
+  readonly now: number
+  readonly needs: Needs
+}
+
+/** `null`: a whole chunk of delayed tasks was due and has moved; commit that, and start again. */
+export async function load(loading: Loading): Promise<Snapshot | null> {
+  const { tx, tenantId, now, needs } = loading
+  const taskIds = uuids(needs.taskIds)
+  const claiming = needs.claims.length > 0
+  const [, locked, peeked, repeated, leases, active, receipts, byKey, obligations, workers, ofTenant, due, first] =
+    await Promise.all([
+      hold(loading, taskIds),
+      lockTasks(tx, tenantId, taskIds),
+      peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
+      idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
+      leasesById(tx, tenantId, uuids(needs.leaseIds)),
+      activeLeases(tx, tenantId, taskIds),
+      receiptsById(tx, tenantId, uuids(needs.receiptIds)),
+      receiptsByKey(tx, tenantId, [...needs.receiptKeys]),
+      obligationsOfTasks(tx, tenantId, uuids(needs.obligationsOf)),
+      activeByWorker(tx, tenantId, [...needs.countedWorkers]),
+      needs.countTenantLeases ? activeOfTenant(tx, tenantId) : 0,
+      claiming ? findDue(tx, tenantId, now) : [],
+      selectAll(loading),
+    ])
+  if (due.length > 0) await promote(tx, tenantId, due)
+  if (due.length === PROMOTIONS_MAX) return null
+  const selected = due.length > 0 ? await selectAll(loading) : first
+
+  const tasks = new Map<string, Task>()
+  const offered = selected.map((rows) => rows.map(taskFromRow))
+  const promoted = new Set(due.map((row) => row.task_id))
+  for (const row of [...peeked, ...repeated]) tasks.set(row.task_id, taskFromRow(row))
+  for (const task of offered.flat()) tasks.set(task.definition.taskId, task)
+  // These were read before the promotion of this same transaction.
+  for (const row of locked) {
+    tasks.set(row.task_id, taskFromRow(promoted.has(row.task_id) ? { ...row, place: 'ready' } : row))
+  }
+  const found = new Map<string, Lease>([...active, ...leases].map((row) => [row.lease_id, leaseFromRow(row)]))
+  const keys = await loadKeys(loading, { locked: locked.map((row) => tasks.get(row.task_id)!), offered: offered.flat(), leases: found })
+  for (const task of keys.parkedTasks) tasks.set(task.definition.taskId, task)
+  const evidence = await loadEvidence(loading, tasks, obligations)
+  return {
+    tasks,
+    leases: found,
+    idempotent: new Map(repeated.map((row) => [row.idempotency_hash!, row.task_id])),
+    receipts: receiptMap([...receipts, ...evidence]),
+    receiptsByKey: new Map(byKey.map((row) => [row.receipt_key, receiptFromRow(row)])),
+    obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),
+    candidates: new Map(
+      needs.claims.map((claim, index) => [claim.filterKey, ranked(claim, offered[index]!, keys.busy)]),
+    ),
+    activeByKey: keys.activeByKey,
+    activeByWorker: new Map(workers.map(({ name, active: count }) => [name, count])),
+    activeOfTenant: ofTenant,
+    parked: keys.parked,
+  }
+}
+
+function hold({ driver, tx, tenantId, needs }: Loading, taskIds: readonly string[]): Promise<void> {
+  return driver.holdCounts(tx, tenantId, {
+    taskIds,
+    concurrencyKeys: needs.concurrencyKeys,
+    workers: needs.countedWorkers,
+    tenant: needs.countTenantLeases,
+  })
+}
+
+function selectAll({ driver, tx, tenantId, needs }: Loading): Promise<(readonly TaskRow[])[]> {
+  return Promise.all(needs.claims.map((claim) => driver.selectCandidates(tx, tenantId, claim)))
+}
+
+/** Priority high to low, then preferred types, then oldest first. `busy` keys belong to another transaction just now. */
+export function ranked({ filter, count }: ClaimNeed, tasks: readonly Task[], busy: ReadonlySet<string>): Candidates {
+  const preferred = new Set(filter.preferredTypes)
+  const rank = ({ definition }: Task) => (preferred.has(definition.type) ? 0 : 1)
+  const best = [...new Map(tasks.map((task) => [task.definition.taskId, task])).values()]
+    .toSorted(
+      (a, b) =>
+        b.definition.priority - a.definition.priority ||
+        rank(a) - rank(b) ||
+        (a.definition.taskId < b.definition.taskId ? -1 : 1),
+    )
+    .slice(0, count)
+  const free = best.filter(({ definition }) => !busy.has(definition.concurrencyKey ?? ''))
+  return {
+    taskIds: free.map(({ definition }) => definition.taskId),
+    more: best.length === count || free.length < best.length,
+  }
+}
+
+/** What an obligation's end and a task's end are proved by. */
+async function loadEvidence(
+  { tx, tenantId, needs }: Loading,
+  tasks: ReadonlyMap<string, Task>,
+  obligations: readonly { discharged_by: string | null }[],
+): Promise<ReceiptRow[]> {
+  const terminal = [...needs.obligationsOf].map((taskId) => tasks.get(taskId)?.state.terminalReceiptId ?? null)
+  const ids = [...terminal, ...obligations.map((row) => row.discharged_by)].filter((id) => id !== null)
+  return receiptsById(tx, tenantId, [...new Set(ids)])
+}
+
+function receiptMap(rows: readonly ReceiptRow[]): Map<string, Receipt> {
+  return new Map(rows.map((row) => [row.receipt_id, receiptFromRow(row)]))
+}

@@ -1,0 +1,126 @@
+// What the shared SQL is written against: statements as values, and the few things that a driver must do with them.
+// Statements use PostgreSQL's `$1`; `Words` carries what the two databases say differently.
+import type { Store } from '../port.ts'
+import type { ClaimNeed } from '../../engine/unit.ts'
+import type { TaskRow } from './task-row.ts'
+
+export type Value = string | number | boolean | null
+
+/** `hex` travels as hex text and is kept as bytes; `json` as a value and is kept as text with its keys in order. */
+export type ColumnType = 'uuid' | 'text' | 'texts' | 'int' | 'bigint' | 'boolean' | 'json' | 'hex'
+
+export type Columns = Readonly<Record<string, ColumnType>>
+
+type Member<T extends ColumnType> = T extends 'uuid' | 'text' | 'hex'
+  ? string | null
+  : T extends 'int' | 'bigint'
+    ? number | null
+    : T extends 'boolean'
+      ? boolean
+      : T extends 'texts'
+        ? readonly string[]
+        : unknown
+
+export type RowOf<C extends Columns> = { readonly [K in keyof C]: Member<C[K]> }
+
+export interface Words {
+  /** Row locks until the end of the transaction; nothing where there is one writer at a time. */
+  lock(table: string): string
+  lockSkipping(table: string): string
+  /** hex text → bytes, and back. */
+  unhex(expression: string): string
+  hex(expression: string): string
+  /** The members of a JSON array as a relation `e(value)`. */
+  elements(expression: string): string
+  /** Deletes the rows of one tenant whose columns equal those of an input row. */
+  deleteMatching(table: string, columns: readonly string[], input: string): string
+  /** A join that starts at its left side, where the planner would not see by itself that this keeps the order. */
+  readonly orderedJoin: string
+  /** Text as an id. */
+  id(expression: string): string
+}
+
+/** One statement with parameters. Its identity is the key of the prepared-statement caches: make it once. */
+export interface Query {
+  readonly name: string
+  readonly text: (words: Words) => string
+}
+
+/**
+ * One statement over a set of rows: `$1` is the tenant, the rows are the relation `x`. PostgreSQL gets them all as one JSON
+ * parameter. SQLite runs it once for each row, with its values bound: measured 2–3 × faster there than json_each.
+ */
+export interface Bulk<C extends Columns = Columns> {
+  readonly name: string
+  readonly columns: C
+  readonly text: (input: string, words: Words) => string
+}
+
+export function query(name: string, text: Query['text']): Query {
+  return { name, text }
+}
+
+export function bulk<const C extends Columns>(name: string, columns: C, text: Bulk<C>['text']): Bulk<C> {
+  return { name, columns, text }
+}
+
+/** The names of the columns as a list, for the two halves of an insert. */
+export function names(columns: Columns, relation?: string): string {
+  const prefix = relation === undefined ? '' : `${relation}.`
+  return Object.keys(columns)
+    .map((name) => `${prefix}${name}`)
+    .join(', ')
+}
+
+export interface Session {
+  all<R>(query: Query, params: readonly Value[]): Promise<R[]>
+  /** Without rows, nothing is sent. */
+  each<R, C extends Columns>(bulk: Bulk<C>, tenantId: string, rows: readonly RowOf<C>[]): Promise<R[]>
+}
+
+export interface Transaction extends Session {
+  /** Commits once `written` is fulfilled; what it rejects with is the reason why nothing was committed. */
+  commit(written: Promise<unknown>): Promise<void>
+  /** Never rejects: whatever is broken is dropped. */
+  rollback(): Promise<void>
+}
+
+/** What must not be counted by two transactions at once. */
+export interface Counted {
+  readonly taskIds: readonly string[]
+  readonly concurrencyKeys: ReadonlySet<string>
+  readonly workers: ReadonlySet<string>
+  readonly tenant: boolean
+}
+
+export interface KeyRoom {
+  readonly concurrencyKey: string
+  /** Active leases of the key that this transaction has loaded and so may end. */
+  readonly ending: number
+}
+
+export interface ParkedHead {
+  readonly concurrency_key: string
+  readonly task_id: string
+}
+
+export interface Driver {
+  readonly kind: Store['kind']
+  readonly reader: Session
+  begin(): Promise<Transaction>
+  /** Locks the keys of these tasks, and these keys, workers and tenant, in one order, until the end of the transaction. */
+  holdCounts(tx: Transaction, tenantId: string, counted: Counted): Promise<void>
+  /** Without waiting: whoever holds a candidate's row must not wait for a key. The keys that were to be had. */
+  tryHoldKeys(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<ReadonlySet<string>>
+  /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
+  selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<readonly TaskRow[]>
+  /** For each key, lane and type, the best parked tasks, as many as there could be room for. */
+  parkedHeads(tx: Transaction, tenantId: string, rooms: readonly KeyRoom[]): Promise<readonly ParkedHead[]>
+  hint: Store['hint']
+  onHint: Store['onHint']
+  migrate: Store['migrate']
+  pendingMigrations: Store['pendingMigrations']
+  ping: Store['ping']
+  durability: Store['durability']
+  close: Store['close']
+}

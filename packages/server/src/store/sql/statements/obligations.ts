@@ -1,0 +1,105 @@
+// Obligations: an index over the ledger that holds what is open apart from what is not. The evidence is in the receipts.
+import { receiptColumns, type ReceiptRow } from '../receipt-row.ts'
+import { bulk, query, type RowOf, type Session } from '../session.ts'
+
+const OPENED = { back: 'int', receipt_id: 'uuid', receipt_type: 'text', to_kind: 'text', to_id: 'text' } as const
+
+const INSERT_OBLIGATIONS = bulk(
+  'insert_obligations',
+  OPENED,
+  (x) => `
+    insert into obligations (tenant_id, receipt_id, receipt_type, to_kind, to_id, position)
+    select $1, x.receipt_id, x.receipt_type, x.to_kind, x.to_id,
+      (select next_position from ledgers where tenant_id = $1) - x.back
+    from ${x}`,
+)
+
+export function insertObligations(
+  session: Session,
+  tenantId: string,
+  rows: readonly RowOf<typeof OPENED>[],
+): Promise<never[]> {
+  return session.each(INSERT_OBLIGATIONS, tenantId, rows)
+}
+
+const DISCHARGE = { obligation_id: 'uuid', obligation_type: 'text', discharged_by: 'uuid' } as const
+
+const DISCHARGE_OBLIGATIONS = bulk(
+  'discharge_obligations',
+  DISCHARGE,
+  (x) => `
+    update obligations as o
+    set discharged_by = x.discharged_by
+    from ${x}
+    where o.tenant_id = $1 and o.receipt_id = x.obligation_id and o.receipt_type = x.obligation_type
+      and o.discharged_by is null`,
+)
+
+/** The first receipt that discharges an obligation is the one that counts. */
+export function dischargeObligations(
+  session: Session,
+  tenantId: string,
+  rows: readonly RowOf<typeof DISCHARGE>[],
+): Promise<never[]> {
+  return session.each(DISCHARGE_OBLIGATIONS, tenantId, rows)
+}
+
+const OBLIGATIONS_OF_TASKS = bulk(
+  'obligations_of_tasks',
+  { task_id: 'uuid' },
+  (x) => `
+    select o.receipt_id, o.discharged_by
+    from ${x}
+    join tasks t on t.tenant_id = $1 and t.task_id = x.task_id
+    join obligations o on o.tenant_id = $1 and o.receipt_id = t.assigned_receipt_id`,
+)
+
+export interface ObligationRow {
+  readonly receipt_id: string
+  readonly discharged_by: string | null
+}
+
+export function obligationsOfTasks(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<ObligationRow[]> {
+  return session.each(
+    OBLIGATIONS_OF_TASKS,
+    tenantId,
+    taskIds.map((task_id) => ({ task_id })),
+  )
+}
+
+const OBLIGATION = query(
+  'obligation',
+  () => 'select receipt_id, discharged_by from obligations where tenant_id = $1 and receipt_id = $2',
+)
+
+export async function obligation(
+  session: Session,
+  tenantId: string,
+  receiptId: string,
+): Promise<ObligationRow | undefined> {
+  const [row] = await session.all<ObligationRow>(OBLIGATION, [tenantId, receiptId])
+  return row
+}
+
+const OPEN_OBLIGATIONS = query(
+  'open_obligations',
+  (words) => `
+    select ${receiptColumns(words)}
+    from obligations o
+    join receipts r on r.tenant_id = o.tenant_id and r.position = o.position
+    where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.discharged_by is null and o.position > $4
+    order by o.position
+    limit $5`,
+)
+
+export function openObligations(
+  session: Session,
+  tenantId: string,
+  of: { kind: string; id: string; after: number; limit: number },
+): Promise<ReceiptRow[]> {
+  return session.all(OPEN_OBLIGATIONS, [tenantId, of.kind, of.id, of.after, of.limit])
+}

@@ -1,0 +1,129 @@
+// The store that SQLite and PostgreSQL share: everything but what their drivers do differently.
+import type { Principal } from '../../engine/model.ts'
+import type { Dependent, Store } from '../port.ts'
+import { toCaller } from './failure.ts'
+import { createLanes } from './lanes.ts'
+import { listReceipts } from './list-receipts.ts'
+import { listTasks } from './list-tasks.ts'
+import { positionedFromRow } from './receipt-row.ts'
+import type { Driver } from './session.ts'
+import { readStats } from './stats.ts'
+import { type DependentRow, dependentsOf, dueDependents } from './statements/dependencies.ts'
+import { doubtfulObligations } from './statements/doubts.ts'
+import { activeByKey, activeOfTenant, dueLeases } from './statements/leases.ts'
+import { receiptsById } from './statements/ledger.ts'
+import { obligation, openObligations } from './statements/obligations.ts'
+import { nextEligibleAt } from './statements/places.ts'
+import { relationship } from './statements/principals.ts'
+import { listProgress } from './statements/progress.ts'
+import { dueTimers } from './statements/timers.ts'
+import { dependsOnFromRow } from './task-row.ts'
+import { readTask, taskViewFromRow } from './task-view.ts'
+import { transact } from './transact.ts'
+import { isUuid, uuids } from './uuid.ts'
+
+export function createSqlStore(driver: Driver): Store {
+  const { reader } = driver
+  const lanes = createLanes()
+
+  async function readReceipts(tenantId: string, receiptIds: readonly string[]) {
+    const rows = await receiptsById(reader, tenantId, uuids(new Set(receiptIds)))
+    return rows.map(positionedFromRow)
+  }
+
+  const store: Store = {
+    kind: driver.kind,
+    transact: (unit) => transact({ driver, lanes }, unit),
+    readTask: async (tenantId, taskId) => (isUuid(taskId) ? readTask(reader, tenantId, taskId) : null),
+    listTasks: async (wanted) => {
+      if (wanted.before !== null && !isUuid(wanted.before)) return []
+      return (await listTasks(reader, wanted)).map(taskViewFromRow)
+    },
+    listProgress: async ({ tenantId, taskId, after, limit }) =>
+      isUuid(taskId) ? listProgress(reader, { tenantId, taskId, after: after ?? 0, limit }) : [],
+    readReceipt: async (tenantId, receiptId) => (await readReceipts(tenantId, [receiptId]))[0] ?? null,
+    readReceipts,
+    listReceipts: async (wanted) => {
+      if (wanted.taskId !== null && !isUuid(wanted.taskId)) return []
+      return (await listReceipts(reader, wanted)).map(positionedFromRow)
+    },
+    openObligations: async ({ tenantId, principal: { kind, id }, after, limit }) =>
+      (await openObligations(reader, tenantId, { kind, id, after: after ?? 0, limit })).map(positionedFromRow),
+    dischargedBy: async (tenantId, receiptId) =>
+      isUuid(receiptId) ? (await obligation(reader, tenantId, receiptId))?.discharged_by : undefined,
+    readRelationship: async (tenantId, principal) => {
+      const row = await relationship(reader, tenantId, principal)
+      return row === undefined ? null : relationshipFromRow(principal, row)
+    },
+    countActive: async (tenantId, key) =>
+      key === null ? activeOfTenant(reader, tenantId) : ((await activeByKey(reader, tenantId, [key]))[0]?.active ?? 0),
+    dueLeases: async (now, limit) =>
+      (await dueLeases(reader, { now, limit })).map((row) => ({
+        tenantId: row.tenant_id,
+        taskId: row.task_id,
+        leaseId: row.lease_id,
+      })),
+    dueTimers: async (now, limit) =>
+      (await dueTimers(reader, { now, limit })).map((row) => ({
+        tenantId: row.tenant_id,
+        taskId: row.task_id,
+        kind: row.kind,
+      })),
+    dueDependents: async (limit) => (await dueDependents(reader, limit)).map(dependentFromRow),
+    dependentsOf: async (tenantId, taskIds) =>
+      distinctDependents(await dependentsOf(reader, tenantId, uuids(taskIds))),
+    nextEligibleAt: (tenantId) => nextEligibleAt(reader, tenantId),
+    stats: () => readStats(reader),
+    findDoubtfulObligations: async (limit) =>
+      (await doubtfulObligations(reader, limit)).map((row) => row.receipt_id),
+    hint: driver.hint,
+    onHint: driver.onHint,
+    migrate: driver.migrate,
+    pendingMigrations: driver.pendingMigrations,
+    ping: driver.ping,
+    durability: driver.durability,
+    close: driver.close,
+  }
+  return speakingToCallers(store)
+}
+
+/** Whatever a driver says on its way out, callers hear `database_unavailable` or nothing of it. */
+function speakingToCallers(store: Store): Store {
+  return Object.fromEntries(
+    Object.entries(store).map(([name, member]) => [
+      name,
+      typeof member !== 'function' || name === 'hint' || name === 'onHint' ? member : translated(member),
+    ]),
+  ) as unknown as Store // the same members, each with the same arguments and results
+}
+
+function translated(method: (...args: never[]) => unknown) {
+  return async (...args: never[]) => {
+    try {
+      return await method(...args)
+    } catch (error) {
+      throw toCaller(error)
+    }
+  }
+}
+
+function relationshipFromRow(
+  { kind, id }: Principal,
+  row: { first_seen_at: number; last_seen_at: number; sessions_count: number },
+) {
+  return {
+    principal: { kind, id },
+    firstSeenAt: row.first_seen_at,
+    lastSeenAt: row.last_seen_at,
+    sessionsCount: row.sessions_count,
+  }
+}
+
+function dependentFromRow(row: DependentRow): Dependent {
+  return { tenantId: row.tenant_id, taskId: row.task_id, dependsOn: dependsOnFromRow(row) }
+}
+
+/** A task that waits for two of the tasks asked about was found twice. */
+function distinctDependents(rows: readonly DependentRow[]): Dependent[] {
+  return [...new Map(rows.map((row) => [row.task_id, row])).values()].map(dependentFromRow)
+}

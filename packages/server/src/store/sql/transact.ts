@@ -1,0 +1,60 @@
+// One durable unit of work: load, decide, write, commit; and again from the start when another transaction was in the way.
+import { type Decision, isEmpty, type Needs, type Snapshot } from '../../engine/unit.ts'
+import { StoreFailure, toCaller } from './failure.ts'
+import type { Lanes } from './lanes.ts'
+import { load } from './load.ts'
+import type { Driver, Transaction } from './session.ts'
+import { write } from './write.ts'
+
+/** A unit that keeps losing races is better answered than tried for ever. */
+const ATTEMPTS_MAX = 5
+
+export interface Unit<T> {
+  readonly tenantId: string
+  readonly now: number
+  readonly needs: Needs
+  readonly decide: (snapshot: Snapshot) => Decision<T>
+}
+
+interface Parts {
+  readonly driver: Driver
+  readonly lanes: Lanes
+}
+
+export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
+  for (let failures = 0; ; ) {
+    try {
+      const done = await attempt(parts, unit)
+      if (done !== null) return done.result
+    } catch (error) {
+      failures += 1
+      const again = error instanceof StoreFailure && error.kind === 'conflict' && failures < ATTEMPTS_MAX
+      if (!again) throw toCaller(error)
+    }
+  }
+}
+
+/** `null`: delayed tasks had to be moved first, and more of them may be due. */
+async function attempt<T>({ driver, lanes }: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
+  const tx = await driver.begin()
+  try {
+    const snapshot = await load({ driver, tx, ...unit })
+    if (snapshot === null) {
+      await tx.commit(Promise.resolve())
+      return null
+    }
+    const decision = unit.decide(snapshot)
+    await finish(tx, unit, decision, lanes)
+    return decision
+  } catch (error) {
+    await tx.rollback()
+    throw error
+  }
+}
+
+async function finish(tx: Transaction, { tenantId }: Unit<unknown>, decision: Decision<unknown>, lanes: Lanes) {
+  const { changes } = decision
+  // Committed even when nothing changed: delayed tasks may have been moved.
+  await tx.commit(isEmpty(changes) ? Promise.resolve() : write(tx, tenantId, changes, lanes))
+  lanes.committed(tenantId, changes.createdTasks)
+}

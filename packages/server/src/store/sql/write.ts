@@ -1,0 +1,108 @@
+// Writing: all changes of a batch as a handful of set-based statements. None waits for another's answer; the ledger comes
+// last, since its lock keeps other transactions of the tenant from committing.
+import type { Changes } from '../../engine/unit.ts'
+import { leaseToChange, leaseToRow } from './lease-row.ts'
+import type { Lanes } from './lanes.ts'
+import type { Session } from './session.ts'
+import { insertLeases, updateLeases } from './statements/leases.ts'
+import { insertStates, insertTags, insertTasks, updateStates } from './statements/tasks.ts'
+import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
+import { insertProgress, progressRow } from './statements/progress.ts'
+import { meetPrincipals, seePrincipals } from './statements/principals.ts'
+import { removeTimers, setTimers } from './statements/timers.ts'
+import { definitionToRow, stateToRow } from './task-row.ts'
+import { foldSightings } from './sightings.ts'
+import { writeLedger } from './write-ledger.ts'
+import { movePlaces } from './write-places.ts'
+
+export function write(session: Session, tenantId: string, changes: Changes, lanes: Lanes): Promise<unknown> {
+  return Promise.all([
+    writeTasks(session, tenantId, changes, lanes),
+    writeLeases(session, tenantId, changes),
+    writeProgress(session, tenantId, changes),
+    writeTimers(session, tenantId, changes),
+    writeDependencies(session, tenantId, changes),
+    writeSightings(session, tenantId, changes),
+    writeLedger(session, tenantId, changes.receipts),
+  ])
+}
+
+function writeTasks(session: Session, tenantId: string, changes: Changes, lanes: Lanes): Promise<unknown> {
+  // Sorted by key, so that two instances that insert the same keys wait for each other in one order.
+  const created = changes.createdTasks.toSorted((a, b) =>
+    (a.definition.idempotencyHash ?? '') < (b.definition.idempotencyHash ?? '') ? -1 : 1,
+  )
+  const tags = created.flatMap(({ definition }) =>
+    [...new Set(definition.tags)].map((tag) => ({ tag, task_id: definition.taskId })),
+  )
+  return Promise.all([
+    lanes.add(session, tenantId, created),
+    insertTasks(
+      session,
+      tenantId,
+      created.map((task) => definitionToRow(task.definition)),
+    ),
+    insertStates(session, tenantId, created.map(stateToRow)),
+    insertTags(session, tenantId, tags),
+    updateStates(
+      session,
+      tenantId,
+      changes.changedTasks.map(({ after }) => stateToRow(after)),
+    ),
+    movePlaces(session, tenantId, changes),
+  ])
+}
+
+function writeLeases(session: Session, tenantId: string, changes: Changes): Promise<unknown> {
+  return Promise.all([
+    // Ends come first: a task's next lease may be granted in the batch that ended the one before.
+    updateLeases(session, tenantId, changes.changedLeases.map(leaseToChange)),
+    insertLeases(session, tenantId, changes.grantedLeases.map(leaseToRow)),
+  ])
+}
+
+/** The next number is read from the table, so several reports of one task go one after the other. */
+function writeProgress(session: Session, tenantId: string, { progress }: Changes): Promise<unknown> {
+  const rounds: Map<string, (typeof progress)[number]>[] = []
+  for (const report of progress) {
+    const free = rounds.find((round) => !round.has(report.taskId))
+    if (free === undefined) rounds.push(new Map([[report.taskId, report]]))
+    else free.set(report.taskId, report)
+  }
+  return Promise.all(
+    rounds.map((round) => insertProgress(session, tenantId, [...round.values()].map(progressRow))),
+  )
+}
+
+function writeTimers(session: Session, tenantId: string, { timers, firedTimers }: Changes): Promise<unknown> {
+  const last = new Map(timers.map((timer) => [`${timer.kind} ${timer.taskId}`, timer]))
+  return Promise.all([
+    setTimers(
+      session,
+      tenantId,
+      [...last.values()].map(({ kind, taskId, dueAt }) => ({ kind, task_id: taskId, due_at: dueAt })),
+    ),
+    removeTimers(
+      session,
+      tenantId,
+      firedTimers.map(({ kind, taskId }) => ({ kind, task_id: taskId })),
+    ),
+  ])
+}
+
+function writeDependencies(session: Session, tenantId: string, changes: Changes): Promise<unknown> {
+  return Promise.all([
+    insertDependencies(
+      session,
+      tenantId,
+      changes.dependencies.map(({ taskId, dependsOn }) => ({ task_id: taskId, depends_on: dependsOn })),
+    ),
+    markDue(session, tenantId, changes.endedDependencies),
+    settleDependents(session, tenantId, changes.settledDependents),
+  ])
+}
+
+function writeSightings(session: Session, tenantId: string, { sightings }: Changes): Promise<unknown> {
+  const seen = foldSightings(sightings)
+  return Promise.all([seePrincipals(session, tenantId, seen), meetPrincipals(session, tenantId, seen)])
+}

@@ -1,0 +1,65 @@
+// How a claim finds its tasks in SQLite: a few index-ordered looks, merged here; nothing is a round trip.
+import type { ClaimNeed } from '../../engine/unit.ts'
+import { query, type Session } from '../sql/session.ts'
+import { peekTasks } from '../sql/statements/tasks.ts'
+import type { TaskRow } from '../sql/task-row.ts'
+
+const LANES = query(
+  'matching_lanes',
+  () => `
+    select lane from lanes
+    where tenant_id = $1 and not exists (
+      select 1 from json_each(capabilities) as needed
+      where needed.value not in (select value from json_each($2))
+    )`,
+)
+
+const READY_OF_TYPE = query(
+  'ready_of_type',
+  () => `
+    select neg_priority, task_id, type from ready
+    where tenant_id = $1 and lane = $2 and type = $3
+    order by neg_priority, task_id
+    limit $4`,
+)
+
+const READY_OF_ANY_TYPE = query(
+  'ready_of_any_type',
+  () => `
+    select neg_priority, task_id, type from ready indexed by ready_any_type
+    where tenant_id = $1 and lane = $2
+    order by neg_priority, task_id
+    limit $3`,
+)
+
+interface Head {
+  readonly neg_priority: number
+  readonly task_id: string
+  readonly type: string
+}
+
+export async function selectCandidates(session: Session, tenantId: string, claim: ClaimNeed): Promise<TaskRow[]> {
+  const { filter, count } = claim
+  const lanes = await session.all<{ lane: string }>(LANES, [tenantId, JSON.stringify(filter.capabilities)])
+  const looks = lanes.map(({ lane }) => headsOf(session, { tenantId, lane, claim }))
+  const heads = (await Promise.all(looks)).flat()
+  return peekTasks(session, tenantId, best(heads, { preferred: new Set(filter.preferredTypes), count }))
+}
+
+/** Preferred types are looked at by themselves too: in their priority they come before older tasks of other types. */
+async function headsOf(session: Session, of: { tenantId: string; lane: string; claim: ClaimNeed }): Promise<Head[]> {
+  const { tenantId, lane, claim } = of
+  const { acceptTypes, preferredTypes } = claim.filter
+  const types = acceptTypes ?? preferredTypes
+  const looks = types.map((type) => session.all<Head>(READY_OF_TYPE, [tenantId, lane, type, claim.count]))
+  if (acceptTypes === null) looks.push(session.all<Head>(READY_OF_ANY_TYPE, [tenantId, lane, claim.count]))
+  return (await Promise.all(looks)).flat()
+}
+
+function best(heads: readonly Head[], { preferred, count }: { preferred: ReadonlySet<string>; count: number }): string[] {
+  const rank = ({ type }: Head) => (preferred.has(type) ? 0 : 1)
+  const ordered = heads.toSorted(
+    (a, b) => a.neg_priority - b.neg_priority || rank(a) - rank(b) || (a.task_id < b.task_id ? -1 : 1),
+  )
+  return [...new Set(ordered.map((head) => head.task_id))].slice(0, count)
+}

@@ -1,0 +1,81 @@
+// One SQLite connection: statements prepared once, rows bound one by one, errors in the store's own words.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { StoreFailure } from '../sql/failure.ts'
+import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../sql/session.ts'
+import { inputRow, numbered, sqliteWords } from './words.ts'
+
+/** Another process may hold the write lock for the length of one commit. */
+const BUSY_TIMEOUT_MS = 5_000
+
+export interface Connection extends Session {
+  exec(sql: string): void
+  close(): void
+}
+
+export function openConnection(path: string, { readOnly }: { readOnly: boolean }): Connection {
+  const database = guarded(() => new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS }))
+  const statements = new Map<Query | Bulk<Columns>, StatementSync>()
+
+  function prepare(of: Query | Bulk<Columns>): StatementSync {
+    let statement = statements.get(of)
+    if (statement === undefined) {
+      const text = 'columns' in of ? of.text(inputRow(of.columns), sqliteWords) : of.text(sqliteWords)
+      statement = database.prepare(numbered(text))
+      statements.set(of, statement)
+    }
+    return statement
+  }
+
+  return {
+    exec: (sql) => guarded(() => database.exec(sql)),
+    close: () => database.close(),
+    all: async <R>(query: Query, params: readonly Value[]) =>
+      guarded(() => prepare(query).all(...params.map(bindable)) as R[]), // the query's author knows its columns
+    each: async <R>(bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]) =>
+      rows.length === 0 ? [] : guarded(() => runEach<R>(prepare(bulk), bulk, tenantId, rows)),
+  }
+}
+
+function runEach<R>(statement: StatementSync, bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]): R[] {
+  const columns = Object.entries(bulk.columns)
+  const found: R[] = []
+  for (const row of rows) {
+    const values = row as Readonly<Record<string, unknown>> // a row of the bulk's columns
+    const params: SQLInputValue[] = [tenantId]
+    for (const [name, type] of columns) params.push(toColumn(values[name], type))
+    for (const result of statement.iterate(...params)) found.push(result as R) // as above
+  }
+  return found
+}
+
+function toColumn(value: unknown, type: ColumnType): SQLInputValue {
+  if (value === null || value === undefined) return null
+  if (type === 'json' || type === 'texts') return JSON.stringify(value)
+  return bindable(value as Value) // the other types are plain values
+}
+
+function bindable(value: Value): SQLInputValue {
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+function guarded<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw new StoreFailure(kindOf(error), error)
+  }
+}
+
+const BUSY = 5
+const LOCKED = 6
+/** Of a primary key, of a unique index. */
+const UNIQUE = new Set([1555, 2067])
+/** Disk and file trouble: read-only, interrupted, input/output, full, cannot open, no database. */
+const UNAVAILABLE = new Set([8, 9, 10, 13, 14, 26])
+
+function kindOf(error: unknown): StoreFailure['kind'] {
+  const extended = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
+  const code = extended & 0xff
+  if (code === BUSY || code === LOCKED || UNIQUE.has(extended)) return 'conflict'
+  return UNAVAILABLE.has(code) ? 'unavailable' : 'defect'
+}
