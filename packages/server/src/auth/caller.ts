@@ -1,0 +1,23 @@
+// Who is calling: derived from the credential alone, never from the request.
+import type { Scope } from '@asyncgate/sdk'
+import type { Principal } from '../engine/model.ts'
+
+export type { Principal, PrincipalKind } from '../engine/model.ts'
+
+export type Role = 'agent' | 'worker' | 'service' | 'admin' | 'operator'
+
+export interface Caller {
+  readonly tenantId: string
+  readonly principal: Principal
+  readonly role: Role
+  readonly scopes: ReadonlySet<Scope>
+  /** May name any principal of its tenant: admin keys, the shared key, development mode. */
+  readonly speaksForAll: boolean
+}
+
+export const DEFAULT_TENANT = 'default'
+export const DEFAULT_PRINCIPAL: Principal = { kind: 'agent', id: 'default' }
+
+export function isAdmin(caller: Caller): boolean {
+  return caller.scopes.has('admin:read') || caller.scopes.has('admin:write')
+}

@@ -1,0 +1,29 @@
+// The table of commands, in the order in which help shows them.
+import type { Command } from './command.ts'
+import { config } from './commands/config.ts'
+import { doctor } from './commands/doctor.ts'
+import { mcp } from './commands/mcp.ts'
+import { migrate } from './commands/migrate.ts'
+import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
+import { dev, serve } from './commands/serve.ts'
+import { taskCreate } from './commands/task-create.ts'
+import { taskCancel, taskExplain, taskGet, taskList, taskRetry, taskWait } from './commands/tasks.ts'
+
+export const commands: readonly Command[] = [
+  dev,
+  serve,
+  mcp,
+  migrate,
+  taskCreate,
+  taskGet,
+  taskList,
+  taskWait,
+  taskCancel,
+  taskRetry,
+  taskExplain,
+  obligations,
+  receiptsList,
+  receiptsGet,
+  config,
+  doctor,
+]

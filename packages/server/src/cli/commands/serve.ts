@@ -1,0 +1,123 @@
+// asyncgate dev | serve
+import { type Config, requireServable } from '../../config.ts'
+import type { Log } from '../../log.ts'
+import { banner, DEVELOPMENT_WARNING, listeningLine } from '../banner.ts'
+import { command, type ExitCode } from '../command.ts'
+import { Refusal } from '../failure.ts'
+import { openLog, startServer } from '../gate-access.ts'
+import { DATABASE_OPTIONS, LISTEN_OPTIONS, readConfig } from '../server-options.ts'
+import { hasColour, type Terminal } from '../terminal.ts'
+import { painter } from '../text.ts'
+
+const OPTIONS = {
+  ...LISTEN_OPTIONS,
+  ...DATABASE_OPTIONS,
+  json: {
+    kind: 'switch',
+    about: 'Print the bound address as the first line of JSON on stdout. Logs go to stderr.',
+  },
+} as const
+
+export const dev = command({
+  name: 'dev',
+  group: 'run',
+  summary: 'Start a server on this machine, without credentials.',
+  details:
+    'Listens on loopback only and refuses everything else, since it asks nobody for a key. Tasks and receipts are kept ' +
+    'in ./asyncgate.db unless --database says otherwise.',
+  configured: true,
+  options: OPTIONS,
+  examples: [
+    { line: 'asyncgate dev', about: 'on http://127.0.0.1:8420' },
+    {
+      line: 'asyncgate dev --port 0 --database memory: --json',
+      about: 'for a test: any free port, nothing kept',
+    },
+  ],
+  run: (call) => serveUntilStopped(readConfig(call, { 'auth-mode': 'dev' }).config, call),
+})
+
+export const serve = command({
+  name: 'serve',
+  group: 'run',
+  summary: 'Start a server that asks its callers for a key.',
+  details:
+    'The key comes from ASYNCGATE_AUTH_API_KEY or auth.api_key in the file. SIGTERM and Ctrl-C stop it gracefully.',
+  configured: true,
+  options: OPTIONS,
+  examples: [
+    { line: 'ASYNCGATE_AUTH_API_KEY=$(openssl rand -hex 24) asyncgate serve', about: 'on SQLite' },
+    {
+      line: 'ASYNCGATE_DATABASE_URL=postgres://gate:secret@db/gate asyncgate serve --host 0.0.0.0 --config gate.yaml',
+      about: 'on PostgreSQL, reachable by others; any number of such servers may share the database',
+    },
+  ],
+  run: (call) => serveUntilStopped(readConfig(call).config, call),
+})
+
+interface ServeCall {
+  readonly values: { readonly json?: boolean | undefined }
+  readonly terminal: Terminal
+}
+
+async function serveUntilStopped(config: Config, { values, terminal }: ServeCall): Promise<ExitCode> {
+  requireServable(config)
+  const log = await openLog(config)
+  // Listened for before the start: a signal that comes during it must not be lost.
+  const stopped = stopSignal(terminal, log)
+  const gate = await start(config, log)
+  const { out } = terminal
+  if (config.auth.mode === 'dev') log.warn(DEVELOPMENT_WARNING)
+  if (values.json) out.write(`${listeningLine(gate)}\n`)
+  else
+    out.write(
+      banner(gate, {
+        config,
+        durability: await durabilityOf(gate),
+        paint: painter(hasColour(out, terminal.env)),
+      }),
+    )
+  await stopped
+  await gate.stop()
+  log.info('stopped')
+  return 0
+}
+
+type Gate = Awaited<ReturnType<typeof startServer>>
+
+async function start(config: Config, log: Log): Promise<Gate> {
+  try {
+    return await startServer(config, log)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EADDRINUSE')
+      throw new Refusal(`${portTaken(config)} Choose another with --port, or --port 0 for any free one.`)
+    if (code === 'EADDRNOTAVAIL')
+      throw new Refusal(`${config.host} is not an address of this machine. Choose another with --host.`)
+    if (code === 'EACCES')
+      throw new Refusal(`Port ${config.port} is not open to you. Choose one above 1023 with --port.`)
+    throw error
+  }
+}
+
+function portTaken({ host, port }: Config): string {
+  return `Port ${port} on ${host} is taken, perhaps by another AsyncGate.`
+}
+
+/** Resolves at the first signal; a second one ends the process at once. */
+function stopSignal(terminal: Terminal, log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false
+    terminal.onStopSignal((signal) => {
+      if (stopping) return terminal.abort(signal)
+      stopping = true
+      log.info({ signal }, 'stopping; once more to end at once')
+      resolve()
+    })
+  })
+}
+
+async function durabilityOf(gate: Gate): Promise<string> {
+  const { level, detail } = await gate.durability()
+  return `${level}: ${detail}`
+}

@@ -1,0 +1,126 @@
+// Checks of the database: is it there, is it current, does it keep what it acknowledges, does its ledger agree.
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Config } from '../../config.ts'
+import type { Store } from '../../store/port.ts'
+import { fail, type Finding, ok, reasonOf, skipped, warn } from './finding.ts'
+
+/** More doubtful obligations than this need no list. */
+const DOUBTFUL_SHOWN_MAX = 20
+/** Leases last seconds to minutes: clocks this far apart begin to shorten or lengthen them visibly. */
+const SKEW_MS_MAX = 2_000
+
+export interface Examination {
+  readonly cwd: string
+  readonly now: () => number
+  readonly openStore: (config: Config) => Promise<Store>
+}
+
+export type DatabaseCheck = (store: Store, examination: Examination) => Promise<Finding>
+
+/** In this order; each is run with the store open. */
+export const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
+  schema: checkSchema,
+  durability: checkDurability,
+  clock: checkClock,
+  ledger: checkLedger,
+}
+
+/** An embedded database that was never used: opening it would create it, and a doctor should not. */
+export function isNotCreatedYet({ database }: Config, cwd: string): boolean {
+  const path = /^sqlite:(?!:memory:)(.+)$/.exec(database.url)?.[1]
+  return path !== undefined && !existsSync(resolve(cwd, path))
+}
+
+async function checkSchema(store: Store): Promise<Finding> {
+  const pending = await store.pendingMigrations()
+  if (pending.length === 0) return ok('current')
+  return fail(`${pending.length} migrations are missing: ${pending.join(', ')}.`, 'Run: asyncgate migrate')
+}
+
+async function checkDurability(store: Store): Promise<Finding> {
+  const { level, detail } = await store.durability()
+  if (level === 'full') return ok(detail)
+  const fix =
+    store.kind === 'memory'
+      ? 'Use sqlite: or postgres:// for what matters.'
+      : 'Restore the settings named here.'
+  return warn(`${level}: ${detail}`, fix)
+}
+
+/** A store whose database has a clock of its own can tell it, in epoch milliseconds. */
+export interface ClockedStore extends Store {
+  readClock?(): Promise<number>
+}
+
+async function checkClock(store: ClockedStore, { now }: Examination): Promise<Finding> {
+  if (store.kind !== 'postgres') return ok("the database has this machine's clock")
+  if (!store.readClock) return skipped('the store does not tell its time')
+  const askedAt = now()
+  const toldAt = await store.readClock()
+  // Half of the round trip is taken off, as NTP does.
+  const skewMs = Math.round(toldAt - (askedAt + now()) / 2)
+  const shown = `${Math.abs(skewMs)} ms ${skewMs < 0 ? 'behind' : 'ahead of'} ours`
+  if (Math.abs(skewMs) <= SKEW_MS_MAX) return ok(`the database's clock is ${shown}`)
+  return warn(
+    `The database's clock is ${shown}.`,
+    'Keep the clocks of all machines in step (NTP): servers that differ end leases early or late.',
+  )
+}
+
+async function checkLedger(store: Store): Promise<Finding> {
+  const doubtful = await store.findDoubtfulObligations(DOUBTFUL_SHOWN_MAX)
+  if (doubtful.length === 0) return ok('the index of obligations agrees with the receipts')
+  return fail(
+    `The index of obligations disagrees with the receipts: ${doubtful.join(', ')}${doubtful.length === DOUBTFUL_SHOWN_MAX ? ', …' : ''}.`,
+    'The receipts are right. Stop writing to the tables by hand, keep a copy of the database, and report this.',
+  )
+}
+
+/** Runs all checks of the store, or says why they can't be. */
+export async function examineDatabase(
+  config: Config,
+  examination: Examination,
+): Promise<Record<string, Finding>> {
+  const names = Object.keys(DATABASE_CHECKS)
+  const skipAll = (why: string) => Object.fromEntries(names.map((name) => [name, skipped(why)]))
+  if (isNotCreatedYet(config, examination.cwd)) {
+    return { database: ok('not there yet; the first start creates it'), ...skipAll('no database yet') }
+  }
+  let store: Store
+  try {
+    store = await examination.openStore(config)
+  } catch (error) {
+    return { database: unreachable(error), ...skipAll('the database could not be opened') }
+  }
+  try {
+    await store.ping()
+    const found: Record<string, Finding> = { database: ok(`${store.kind} answers`) }
+    for (const [name, check] of Object.entries(DATABASE_CHECKS))
+      found[name] = await examined(() => check(store, examination))
+    return found
+  } catch (error) {
+    return { database: unreachable(error), ...skipAll('the database does not answer') }
+  } finally {
+    await store.close()
+  }
+}
+
+function unreachable(error: unknown): Finding {
+  return fail(
+    `The database does not answer: ${reasonOf(error)}`,
+    'Check database.url, that it runs, and the password.',
+  )
+}
+
+/** A check that itself breaks is a finding, not the end of the others. */
+async function examined(check: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await check()
+  } catch (error) {
+    return fail(
+      `Could not be checked: ${reasonOf(error)}`,
+      'See the findings above; run "asyncgate migrate" if the schema is old.',
+    )
+  }
+}

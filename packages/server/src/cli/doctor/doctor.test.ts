@@ -1,0 +1,128 @@
+// The checks of `asyncgate doctor`: each says ok, or what is wrong and how to mend it.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { type ConfigValues, configOf } from '../../config.ts'
+import { createMemoryStore } from '../../store/memory/index.ts'
+import type { Store } from '../../store/port.ts'
+import { examineDatabase } from './database-checks.ts'
+import { checkAccess, checkAddress, checkNode } from './machine-checks.ts'
+
+test.each([
+  ['24.0.0', 'ok'],
+  ['26.10.0', 'ok'],
+  ['22.19.0', 'fail'],
+])('Node %s is %s', (version, status) => {
+  expect(checkNode(version).status).toBe(status)
+})
+
+const LONG_KEY = 'k'.repeat(48)
+test.each<[string, ConfigValues, string]>([
+  ['a long key', { auth: { api_key: LONG_KEY } }, 'ok'],
+  ['a short key', { auth: { api_key: 'secret' } }, 'warn'],
+  ['development mode', { auth: { mode: 'dev' } }, 'warn'],
+  ['no key on one’s own machine', {}, 'warn'],
+  ['no key in production', { environment: 'production' }, 'fail'],
+  ['development mode in production', { auth: { mode: 'dev' }, environment: 'production' }, 'fail'],
+])('access with %s: %s', (_what, values, status) => {
+  expect(checkAccess(configOf(values)).status).toBe(status)
+})
+
+let server: Server | undefined
+afterEach(() => {
+  server?.close()
+  server = undefined
+})
+
+async function serverAnswering(body: string): Promise<number> {
+  const answering = createServer((_request, response) => response.end(body))
+  server = answering
+  await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve))
+  return (answering.address() as AddressInfo).port
+}
+
+test.each([
+  ['a server that is ready', '{"status":"ready"}', 'ok', 'is ready'],
+  ['a server without its database', '{"error":"database_unavailable"}', 'fail', 'has no database'],
+  ['another program', '<html>', 'fail', 'taken by another program'],
+])('the address is held by %s', async (_what, body, status, message) => {
+  const port = await serverAnswering(body)
+  const finding = await checkAddress(configOf({ port }))
+  expect(finding.status).toBe(status)
+  expect(finding.message).toContain(message)
+})
+
+test('the address is free', async () => {
+  const port = await serverAnswering('')
+  await new Promise((resolve) => server!.close(resolve))
+  expect(await checkAddress(configOf({ port }))).toMatchObject({ status: 'ok' })
+})
+
+const examination = { cwd: '/nowhere', now: () => 1_000 }
+const memory = configOf({ database: { url: 'memory:' } })
+const statuses = (found: Readonly<Record<string, { status: string }>>) =>
+  Object.fromEntries(Object.entries(found).map(([name, { status }]) => [name, status]))
+const storeWith = (changes: Partial<Store>) => async () => ({ ...createMemoryStore(), ...changes })
+
+test('a memory store is well but keeps nothing', async () => {
+  const found = await examineDatabase(memory, { ...examination, openStore: storeWith({}) })
+  expect(statuses(found)).toEqual({
+    database: 'ok',
+    schema: 'ok',
+    durability: 'warn',
+    clock: 'ok',
+    ledger: 'ok',
+  })
+})
+
+test('missing migrations and an index that disagrees with the ledger are failures with a fix', async () => {
+  const openStore = storeWith({
+    pendingMigrations: async () => ['0002_more'],
+    findDoubtfulObligations: async () => ['r1'],
+    durability: async () => ({ level: 'full', detail: 'flushed' }),
+  })
+  const found = await examineDatabase(memory, { ...examination, openStore })
+  expect(statuses(found)).toMatchObject({ schema: 'fail', durability: 'ok', ledger: 'fail' })
+  expect(found.schema).toMatchObject({ fix: 'Run: asyncgate migrate' })
+  expect(found.ledger?.message).toContain('r1')
+})
+
+test.each([
+  [1_500, 'ok', '500 ms ahead of ours'],
+  [-9_000, 'warn', '10000 ms behind ours'],
+])('a database clock that says %s ms is %s', async (toldAt, status, message) => {
+  const openStore = async () => ({
+    ...createMemoryStore(),
+    kind: 'postgres' as const,
+    readClock: async () => toldAt,
+  })
+  const { clock } = await examineDatabase(memory, { ...examination, openStore })
+  expect(clock?.status).toBe(status)
+  expect(clock?.message).toContain(message)
+})
+
+test('a database that does not answer fails once, and the rest is skipped', async () => {
+  const openStore = storeWith({
+    ping: async () => {
+      throw new Error('connection refused')
+    },
+  })
+  const found = await examineDatabase(memory, { ...examination, openStore })
+  expect(statuses(found)).toEqual({
+    database: 'fail',
+    schema: 'skipped',
+    durability: 'skipped',
+    clock: 'skipped',
+    ledger: 'skipped',
+  })
+  expect(found.database?.message).toContain('connection refused')
+})
+
+test('a database file that is not there is not created by looking at it', async () => {
+  const config = configOf({ database: { url: 'sqlite:./none.db' } })
+  const openStore = async () => {
+    throw new Error('opened')
+  }
+  const found = await examineDatabase(config, { ...examination, openStore })
+  expect(found.database).toMatchObject({ status: 'ok' })
+})

@@ -1,0 +1,75 @@
+// Checks that need no database: Node itself, who may call, and the address to listen on.
+import { createServer } from 'node:net'
+import { type Config, unsafeToServe } from '../../config.ts'
+import { fail, type Finding, ok, reasonOf, warn } from './finding.ts'
+
+const NODE_MAJOR_MIN = 24
+/** As long as a key of 96 random bits in hexadecimal. */
+const KEY_LENGTH_SAFE = 24
+const HEALTH_TIMEOUT_MS = 2_000
+
+export function checkNode(version: string): Finding {
+  if (Number.parseInt(version, 10) >= NODE_MAJOR_MIN) return ok(`Node ${version}`)
+  return fail(`Node ${version} is too old.`, `Install Node ${NODE_MAJOR_MIN} or later.`)
+}
+
+export function checkAccess(config: Config): Finding {
+  const [problem] = unsafeToServe(config)
+  if (problem) {
+    // On one's own machine that is how one begins; elsewhere the server is needed.
+    const judge = config.environment === 'production' ? fail : warn
+    return judge(`"asyncgate serve" would refuse to start (${problem.where}).`, problem.message)
+  }
+  if (config.auth.mode === 'dev') {
+    return warn('Development mode asks nobody for a key.', 'For others than yourself use auth.mode keys.')
+  }
+  if ((config.auth.apiKey?.length ?? 0) < KEY_LENGTH_SAFE) {
+    return warn(
+      `auth.api_key is shorter than ${KEY_LENGTH_SAFE} characters and can be guessed.`,
+      'Take a random one: openssl rand -hex 24',
+    )
+  }
+  return ok('callers need the shared key')
+}
+
+/** Either nobody listens there yet, or it is an AsyncGate that is well. */
+export async function checkAddress({ host, port }: Config): Promise<Finding> {
+  if (port === 0) return ok('any free port')
+  const refusal = await tryToListen(host, port)
+  if (refusal === undefined) return ok(`${host}:${port} is free`)
+  if (refusal.code !== 'EADDRINUSE') {
+    return fail(
+      `Can't listen on ${host}:${port}: ${reasonOf(refusal)}`,
+      'Choose another with --host and --port.',
+    )
+  }
+  return checkServerThere(`http://${urlHost(host)}:${port}`)
+}
+
+async function checkServerThere(url: string): Promise<Finding> {
+  try {
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
+    const body = (await response.json()) as { status?: unknown; error?: unknown }
+    if (body.status === 'ready') return ok(`a server answers at ${url} and is ready`)
+    if (body.error === 'database_unavailable') {
+      return fail(`The server at ${url} has no database.`, 'See the checks of the database, and its log.')
+    }
+  } catch {
+    // Not JSON, no answer in time: whatever it is, it is not ours.
+  }
+  return fail(`${url} is taken by another program.`, 'Stop that, or choose another port with --port.')
+}
+
+/** The address to call where the server listens on all of them. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', resolve)
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}

@@ -1,0 +1,24 @@
+// The one place where commands reach into the server. It is loaded late: `asyncgate task list` needs no
+// database driver and no HTTP server, and should not wait for them.
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+
+export async function openLog(config: Config): Promise<Log> {
+  const { createLog } = await import('../log.ts')
+  return createLog(config)
+}
+
+export async function startServer(config: Config, log: Log) {
+  const { startGate } = await import('../gate.ts')
+  return startGate(config, { log })
+}
+
+export async function openStoreOf(config: Pick<Config, 'database'>) {
+  const { openStore } = await import('../gate.ts')
+  return openStore(config)
+}
+
+/** Under the role that may change the schema. */
+export async function openStoreAsOwner({ database }: Config) {
+  return openStoreOf({ database: { ...database, url: database.migrationUrl ?? database.url } })
+}

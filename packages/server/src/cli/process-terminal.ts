@@ -1,0 +1,57 @@
+// The real world for commands: this process's streams, files, signals and network.
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { createClient } from '@asyncgate/sdk'
+import { systemClock } from '../clock.ts'
+import { processEnvironment } from '../config.ts'
+import { UsageError } from './failure.ts'
+import type { Screen, Terminal } from './terminal.ts'
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** What a shell reports of a program that ended by the signal: 128 and its number. */
+const SIGNAL_EXIT_CODES = { SIGTERM: 143, SIGINT: 130 } as const
+
+export function processTerminal(): Terminal {
+  const cwd = process.cwd()
+  return {
+    out: screenOf(process.stdout),
+    err: screenOf(process.stderr),
+    env: processEnvironment(),
+    cwd,
+    now: () => systemClock.now(),
+    readFile: (path) => readText(resolve(cwd, path)),
+    readStdin: () => text(process.stdin),
+    connect: (settings, { patient = false } = {}) =>
+      createClient(patient ? settings : { ...settings, retry: false }),
+    onStopSignal(listener) {
+      for (const signal of SIGNALS) process.on(signal, listener)
+      return () => {
+        for (const signal of SIGNALS) process.off(signal, listener)
+      }
+    },
+    abort: (signal) => process.exit(SIGNAL_EXIT_CODES[signal]),
+  }
+}
+
+function screenOf(stream: NodeJS.WriteStream): Screen {
+  const { isTTY = false } = stream as { isTTY?: boolean } // undefined for a file or a pipe, whatever its type says
+  // `asyncgate task list | head` closes the pipe early: that is no error of ours.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+  return {
+    isTTY,
+    columns: isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY,
+    write: (output) => void stream.write(output),
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${path} can't be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

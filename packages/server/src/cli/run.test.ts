@@ -1,0 +1,217 @@
+// The command line as a whole, without a process: help, replies, errors and exit codes.
+import { GateError } from '@asyncgate/sdk'
+import { describe, expect, test, vi } from 'vitest'
+import { type TerminalParts, testTerminal } from '../../test/terminal.ts'
+import { commands } from './commands.ts'
+import { cliReference } from './reference.ts'
+import { runCli } from './run.ts'
+
+const ID = '0198c0de-0000-7000-8000-000000000001'
+const CREATED = {
+  task_id: ID,
+  status: 'queued',
+  is_duplicate: false,
+  receipt_id: ID,
+  inbox_on_complete: true,
+}
+
+async function run(line: string | readonly string[], parts: TerminalParts = {}) {
+  const terminal = testTerminal(parts)
+  const code = await runCli(typeof line === 'string' ? line.split(' ').filter(Boolean) : line, terminal)
+  return { code, ...terminal.shown() }
+}
+
+describe('help', () => {
+  test('--help lists every command in its group', async () => {
+    const { code, out } = await run('--help')
+    expect(code).toBe(0)
+    for (const { name, summary } of commands) expect(out).toContain(`${name.padEnd(13)}  ${summary}`)
+    expect(out).toMatch(/Run:[^]*Work with tasks:[^]*Inspect:/)
+  })
+
+  test.each(commands.map(({ name }) => name))(
+    '%s --help shows usage, options and two examples',
+    async (name) => {
+      const { code, out } = await run(`${name} --help`)
+      expect(code).toBe(0)
+      expect(out).toContain(`asyncgate ${name}`)
+      expect(out).toContain('Options:')
+      expect(out.slice(out.indexOf('Examples:')).match(/^ {2}# /gm)?.length).toBeGreaterThanOrEqual(2)
+      expect(await run(`help ${name}`)).toEqual({ code, out, err: '' })
+    },
+  )
+
+  test('no line of help is wider than the terminal it is for', async () => {
+    const { out } = await run('task create --help', { isTTY: true, columns: 80, env: { NO_COLOR: '1' } })
+    const wide = out
+      .split('\n')
+      .filter((line) => line.length > 80 && !line.includes('asyncgate task create --type report'))
+    expect(wide).toEqual([])
+  })
+
+  test('without a command, or with half of one, it is shown on stderr and the exit code is 2', async () => {
+    expect(await run('')).toMatchObject({ code: 2, out: '', err: expect.stringContaining('First steps') })
+    expect(await run('task')).toMatchObject({ code: 2, out: '', err: expect.stringContaining('task create') })
+    expect(await run('task --help')).toMatchObject({ code: 0, out: expect.stringContaining('task create') })
+  })
+
+  test('--version', async () => {
+    expect(await run('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+  })
+
+  test('the reference page has a section for every command', () => {
+    const page = cliReference()
+    for (const { name } of commands) expect(page).toContain(`\n### ${name}\n`)
+  })
+})
+
+describe('called wrongly: exit code 2', () => {
+  test.each([
+    ['tsak list', 'There is no command "tsak list". Did you mean task list?'],
+    ['task creat', 'There is no command "task creat". Did you mean task create?'],
+    ['--url x', 'Name a command before --url.'],
+    ['task list --stats queued', 'There is no option --stats. Did you mean --status?'],
+    ['task get', '<task_id> is missing'],
+    [`task get ${ID} --as planner`, `--as can't be "planner". Give kind/id, e.g. agent/planner.`],
+    ['config --port many', `--port: port can't be "many". Give a whole number from 0 to 65535.`],
+  ])('%s', async (line, message) => {
+    const { code, out, err } = await run(line)
+    expect(code).toBe(2)
+    expect(out).toBe('')
+    expect(err).toContain(message)
+    expect(err).toMatch(/See "asyncgate .*--help"/)
+  })
+})
+
+describe('refused: exit code 1', () => {
+  const refusing = (failure: Error) => ({
+    client: {
+      listTasks: async () => {
+        throw failure
+      },
+    },
+  })
+
+  test('a server that is not there: start one, or say where it is', async () => {
+    const cause = Object.assign(new TypeError('fetch failed'), {
+      cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+    })
+    const error = new GateError('database_unavailable', 'No answer.', {}, { cause })
+    const { code, err } = await run('task list --url http://127.0.0.1:1', refusing(error))
+    expect(code).toBe(1)
+    expect(err).toContain('No AsyncGate server answers at http://127.0.0.1:1 (ECONNREFUSED).')
+    expect(err).toContain('Start one with "asyncgate dev", or give its address with --url or ASYNCGATE_URL.')
+  })
+
+  test('a missing key: which variable to set', async () => {
+    const { code, err } = await run(
+      'task list',
+      refusing(new GateError('unauthenticated', 'No API key was sent.')),
+    )
+    expect(code).toBe(1)
+    expect(err).toContain('No API key was sent. [unauthenticated]')
+    expect(err).toContain('Set ASYNCGATE_API_KEY')
+  })
+
+  test('with --json the error body is the reply', async () => {
+    const error = new GateError('not_found', 'No such task.', { request_id: 'r1' })
+    const { code, out } = await run('task list --json', refusing(error))
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toEqual({
+      error: 'not_found',
+      message: 'No such task.',
+      retryable: false,
+      request_id: 'r1',
+    })
+  })
+
+  test('an unsafe configuration', async () => {
+    expect(await run('serve')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ASYNCGATE_AUTH_API_KEY'),
+    })
+    expect(await run('dev --host 0.0.0.0')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('loopback only'),
+    })
+    const env = { ASYNCGATE_ENVIRONMENT: 'production' }
+    expect(await run('dev', { env })).toMatchObject({ code: 1, err: expect.stringContaining('production') })
+  })
+})
+
+describe('task create', () => {
+  test('sends fields, requirements, recipient and principal under their names on the wire', async () => {
+    const createTask = vi.fn(async () => CREATED)
+    const args = [
+      'task',
+      'create',
+      '--type',
+      'echo',
+      '--payload',
+      '{"a":1}',
+      '--priority',
+      '5',
+      '--capability',
+      'gpu,fast',
+    ]
+    const who = ['--tag', 'x', '--recipient', 'human/ann', '--as', 'agent/planner']
+    const { code, out } = await run([...args, ...who], { client: { createTask } })
+    expect(code).toBe(0)
+    expect(createTask).toHaveBeenCalledWith({
+      type: 'echo',
+      payload: { a: 1 },
+      priority: 5,
+      requirements: { capabilities: ['gpu', 'fast'], tags: ['x'] },
+      recipient: { principal_kind: 'human', principal_id: 'ann' },
+      principal_kind: 'agent',
+      principal_id: 'planner',
+    })
+    expect(out).toContain(`Created: task ${ID} (queued)`)
+    expect(out).toContain(`asyncgate task wait ${ID}`)
+  })
+
+  test.each([
+    ['-', { stdin: '{"from":"stdin"}' }],
+    ['in.json', { files: { 'in.json': '{"from":"file"}' } }],
+  ])('reads the payload from %s', async (file, parts) => {
+    const createTask = vi.fn(async () => CREATED)
+    await run(`task create --type echo --payload-file ${file}`, { ...parts, client: { createTask } })
+    expect(createTask).toHaveBeenCalledWith({
+      type: 'echo',
+      payload: { from: file === '-' ? 'stdin' : 'file' },
+    })
+  })
+
+  test('refuses two payloads', async () => {
+    const { code, err } = await run('task create --type echo --payload {} --payload-file -')
+    expect(code).toBe(2)
+    expect(err).toContain('not both')
+  })
+
+  test('--json prints the exact reply on one line', async () => {
+    const { out } = await run('task create --type echo --json', {
+      client: { createTask: async () => CREATED },
+    })
+    expect(out).toBe(`${JSON.stringify(CREATED)}\n`)
+  })
+})
+
+test('colours are for terminals only and go away with NO_COLOR', async () => {
+  // oxlint-disable-next-line no-control-regex -- escape sequences are what is looked for
+  const colour = /\u001b\[/
+  expect((await run('--help', { isTTY: true })).out).toMatch(colour)
+  expect((await run('--help', { isTTY: true, env: { NO_COLOR: '1' } })).out).not.toMatch(colour)
+  expect((await run('--help')).out).not.toMatch(colour)
+})
+
+test('config shows every setting and hides secrets', async () => {
+  const env = { ASYNCGATE_AUTH_API_KEY: 'hush', ASYNCGATE_DATABASE_URL: 'postgres://me:hush@db/gate' }
+  const { code, out } = await run('config --port 9', { env })
+  expect(code).toBe(0)
+  expect(out).toMatch(/^port +9 +--port /m)
+  expect(out).toContain('postgres://me:********@db/gate')
+  expect(out).not.toContain('hush')
+  expect(JSON.parse((await run('config --json', { env })).out)).toContainEqual(
+    expect.objectContaining({ key: 'auth.api_key', value: '********', source: 'env' }),
+  )
+})

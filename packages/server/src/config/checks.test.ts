@@ -1,0 +1,40 @@
+// What a server refuses to start with (AUTH-4): no credentials where others could reach it.
+import { expect, test } from 'vitest'
+import { type ConfigValues, configOf, requireServable } from '../config.ts'
+import { isLoopback } from './checks.ts'
+
+const refused: [string, ConfigValues, RegExp][] = [
+  ['dev on all addresses', { auth: { mode: 'dev' }, host: '0.0.0.0' }, /loopback only, not on 0\.0\.0\.0/],
+  ['dev on a name', { auth: { mode: 'dev' }, host: 'gate.example.org' }, /loopback only/],
+  ['dev in production', { auth: { mode: 'dev' }, environment: 'production' }, /refuses to run in production/],
+  ['keys without a key', {}, /Set ASYNCGATE_AUTH_API_KEY .*, or run "asyncgate dev" on your own machine/],
+  ['keys without a key in production', { environment: 'production' }, /Set ASYNCGATE_AUTH_API_KEY [^,]*$/],
+]
+
+test.each(refused)('refuses %s', (_what, values, message) => {
+  expect(() => requireServable(configOf(values))).toThrow(message)
+})
+
+const accepted: [string, ConfigValues][] = [
+  ['dev on loopback', { auth: { mode: 'dev' } }],
+  ['dev on IPv6 loopback', { auth: { mode: 'dev' }, host: '::1' }],
+  ['keys with a key anywhere', { auth: { api_key: 'k' }, host: '0.0.0.0', environment: 'production' }],
+]
+
+test.each(accepted)('accepts %s', (_what, values) => {
+  expect(() => requireServable(configOf(values))).not.toThrow()
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.9.9.9', true],
+  ['localhost', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['0.0.0.0', false],
+  ['::', false],
+  ['192.168.0.1', false],
+  ['127.0.0.1.example.org', false],
+])('%s is loopback: %s', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected)
+})

@@ -1,0 +1,66 @@
+// Rules that concern several settings at once: what contradicts itself, and what is not safe to serve with.
+import { BlockList, isIP } from 'node:net'
+import type { Config } from '../config.ts'
+import { ConfigError, type Problem } from './problem.ts'
+import type { Origin } from './setting.ts'
+
+type Origins = ReadonlyMap<string, Origin>
+
+export function contradictions(config: Config, origins: Origins): Problem[] {
+  const { lease, list } = config
+  const ordered = [
+    ['lease.min_ttl_seconds', lease.minTtlSeconds, 'lease.default_ttl_seconds', lease.defaultTtlSeconds],
+    ['lease.default_ttl_seconds', lease.defaultTtlSeconds, 'lease.max_ttl_seconds', lease.maxTtlSeconds],
+    ['list.default_limit', list.defaultLimit, 'list.max_limit', list.maxLimit],
+  ] as const
+  return ordered.flatMap(([low, lowValue, high, highValue]) => {
+    if (lowValue <= highValue) return []
+    const [lowWhere, highWhere] = [origins.get(low)?.where, origins.get(high)?.where]
+    const where = lowWhere === 'default' ? highWhere : lowWhere
+    const message =
+      `${low} is ${lowValue} (${lowWhere}) and ${high} is ${highValue} (${highWhere}). ` +
+      'The first must not be more than the second: lower it or raise the other.'
+    return [{ where: where ?? low, message }]
+  })
+}
+
+/** Refuses to serve without credentials where others could reach the server (AUTH-4). */
+export function requireServable(config: Config): void {
+  const problems = unsafeToServe(config)
+  if (problems.length > 0) throw new ConfigError(problems)
+}
+
+export function unsafeToServe({ auth, environment, host }: Config): Problem[] {
+  const problems: Problem[] = []
+  if (auth.mode === 'dev' && environment === 'production') {
+    const message = 'Development mode asks for no credentials and refuses to run in production.'
+    problems.push({ where: 'auth.mode', message: `${message} Run ${USE_KEYS}` })
+  }
+  if (auth.mode === 'dev' && !isLoopback(host)) {
+    const message = `Development mode asks for no credentials and listens on loopback only, not on ${host}.`
+    problems.push({ where: 'host', message: `${message} Use host 127.0.0.1, or run ${USE_KEYS}` })
+  }
+  if (auth.mode === 'keys' && auth.apiKey === null) {
+    const remedy = 'Set ASYNCGATE_AUTH_API_KEY (for example to the output of: openssl rand -hex 24)'
+    const local = environment === 'production' ? '' : ', or run "asyncgate dev" on your own machine'
+    problems.push({
+      where: 'auth.api_key',
+      message: `No key is set, so nobody could call. ${remedy}${local}.`,
+    })
+  }
+  return problems
+}
+
+const USE_KEYS = '"asyncgate serve" with auth.mode keys and ASYNCGATE_AUTH_API_KEY set.'
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/** Names other than localhost are refused: what they resolve to can change. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, '$1')
+  if (address.toLowerCase() === 'localhost') return true
+  const version = isIP(address)
+  return version !== 0 && loopback.check(address, version === 6 ? 'ipv6' : 'ipv4')
+}

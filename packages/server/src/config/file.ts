@@ -1,0 +1,60 @@
+// The YAML file: read with its line numbers, so that an error says where to look.
+import { type Document, isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from 'yaml'
+import { findKey, isSection, KEYS } from './keys.ts'
+import { didYouMean } from './nearest.ts'
+import type { Problem } from './problem.ts'
+import type { Reading, Setting } from './setting.ts'
+
+export function readYaml({ text, name }: { text: string; name: string }): Reading {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const at = (offset: number) => `${name}:${lines.linePos(offset).line}`
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({
+      where: at(error.pos[0]),
+      message: `${error.message}.`,
+    }))
+    return { settings: [], problems }
+  }
+  const walk: Walk = { settings: [], problems: [], document, at }
+  if (document.contents) readNode(document.contents, [], walk)
+  return walk
+}
+
+interface Walk {
+  readonly settings: Setting[]
+  readonly problems: Problem[]
+  readonly document: Document.Parsed
+  readonly at: (offset: number) => string
+}
+
+function readNode(node: ParsedNode, path: readonly string[], walk: Walk): void {
+  if (isScalar(node) && node.value === null) return // `lease:` with nothing below it
+  const where = walk.at(node.range[0])
+  if (!isMap(node)) {
+    const what = path.length === 0 ? 'The file' : `${path.join('.')} is a section: it`
+    walk.problems.push({ where, message: `${what} must hold "key: value" lines.` })
+    return
+  }
+  for (const { key, value } of node.items) {
+    const name = [...path, isScalar(key) ? String(key.value) : '?'].join('.')
+    readMember({ name, value, where: walk.at(key.range[0]) }, walk)
+  }
+}
+
+function readMember(member: { name: string; value: ParsedNode | null; where: string }, walk: Walk): void {
+  const { name, value, where } = member
+  const key = findKey(name)
+  if (key) {
+    walk.settings.push({ key, value: value?.toJS(walk.document) ?? null, origin: { source: 'file', where } })
+  } else if (isSection(name)) {
+    if (value !== null) readNode(value, name.split('.'), walk)
+  } else {
+    const hint = didYouMean(
+      name,
+      KEYS.map((known) => known.name),
+    )
+    const remedy = hint || ' "asyncgate config" lists every key.'
+    walk.problems.push({ where, message: `There is no key ${name}.${remedy}` })
+  }
+}

@@ -1,0 +1,122 @@
+// The one door. Every call on every protocol takes these steps in this order; whatever a facade serves, it
+// serves through here.
+import { contract, GateError, type Operation, type OperationKey, parseInput } from '@asyncgate/sdk'
+import type { Caller } from '../auth/caller.ts'
+import { resolveActing } from './acting.ts'
+import { cleanJson } from './clean-json.ts'
+import type { CallContext, Handlers } from './handler.ts'
+
+export interface DispatchRequest {
+  readonly caller: Caller
+  /** Absent for calls from within the process: they get one of their own. */
+  readonly requestId?: string
+  readonly signal?: AbortSignal
+}
+
+/** Also the shape of a door elsewhere: see mcp/remote.ts. Throws nothing but `GateError`. */
+export type Dispatch = (key: OperationKey, input: unknown, request: DispatchRequest) => Promise<object>
+
+export interface CallLog {
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface CallRecord {
+  readonly operation: OperationKey
+  /** `ok`, or the code of the error. */
+  readonly outcome: string
+  readonly durationMs: number
+}
+
+export interface DispatchParts {
+  readonly handlers: Handlers
+  /** Throws `rate_limit_exceeded`. */
+  readonly limits?: (key: OperationKey, caller: Caller) => void | Promise<void>
+  readonly metrics?: (record: CallRecord) => void
+  readonly log: CallLog
+  readonly ids: { next(): string }
+  readonly clock: { now(): number }
+}
+
+/** What the steps share about one call. */
+interface Call {
+  readonly key: OperationKey
+  readonly operation: Operation
+  readonly caller: Caller
+  readonly requestId: string
+  readonly signal: AbortSignal
+  readonly startedAt: number
+}
+
+export function createDispatch(parts: DispatchParts): Dispatch {
+  return async (key, input, { caller, requestId = parts.ids.next(), signal = NEVER }) => {
+    const startedAt = parts.clock.now()
+    const call: Call = { key, operation: contract[key], caller, requestId, signal, startedAt }
+    try {
+      const reply = await take(call, input, parts)
+      record(call, 'ok', parts)
+      return reply
+    } catch (thrown) {
+      const error = toGateError(thrown, call, parts.log)
+      record(call, error.code, parts)
+      throw error
+    }
+  }
+}
+
+async function take(call: Call, input: unknown, { limits, handlers }: DispatchParts): Promise<object> {
+  await limits?.(call.key, call.caller)
+  permit(call)
+  cleanJson(input)
+  const parsed = parseInput(call.operation.input, input)
+  return handle(call, parsed, handlers)
+}
+
+function permit({ operation: { scopes }, caller }: Call): void {
+  if (scopes.length === 0 || scopes.some((scope) => caller.scopes.has(scope))) return
+  const message =
+    `This needs the scope ${scopes.join(' or ')}, which your credential (role ${caller.role}) does not have. ` +
+    'Use a credential that has it.'
+  throw new GateError('forbidden', message, { required_scope: scopes[0], your_role: caller.role })
+}
+
+async function handle(call: Call, input: object, handlers: Handlers): Promise<object> {
+  const { caller, requestId, signal } = call
+  const context: CallContext = { caller, ...resolveActing(input, caller), requestId, signal }
+  // The compiler cannot tie a key to its own input across a union; `parseInput` with the entry of that same key did.
+  const handler = handlers[call.key] as (input: object, context: CallContext) => Promise<object>
+  return handler(input, context)
+}
+
+function toGateError(thrown: unknown, call: Call, log: CallLog): GateError {
+  if (thrown instanceof GateError) return thrown
+  if (call.signal.aborted) {
+    return new GateError(
+      'database_unavailable',
+      'The call was ended early. Repeat it.',
+      {},
+      { cause: thrown },
+    )
+  }
+  log.error({ error: thrown, request_id: call.requestId, operation: call.key }, 'call failed on our side')
+  const message =
+    'Something went wrong on the server. Repeating the call may help; if not, report its request id.'
+  return new GateError('internal_error', message, {}, { cause: thrown })
+}
+
+function record(call: Call, outcome: string, { metrics, log, clock }: DispatchParts): void {
+  const durationMs = clock.now() - call.startedAt
+  metrics?.({ operation: call.key, outcome, durationMs })
+  const { tenantId, principal } = call.caller
+  const fields = {
+    request_id: call.requestId,
+    operation: call.key,
+    outcome,
+    duration_ms: durationMs,
+    tenant_id: tenantId,
+    principal: `${principal.kind}/${principal.id}`,
+  }
+  log.info(fields, 'call')
+}
+
+const NEVER = new AbortController().signal

@@ -1,0 +1,24 @@
+// What a handler is: the parsed input of one operation and who asks for it, in; the reply, out.
+// The facades know nothing else of the inside.
+import type { GateContract, OperationKey, Output, Parsed } from '@asyncgate/sdk'
+import type { Caller, Principal } from '../auth/caller.ts'
+
+export interface CallContext {
+  /** Whose credential it is. */
+  readonly caller: Caller
+  /** Who the call is made for: the caller itself, or whom it may speak for and has named. */
+  readonly acting: Principal
+  /** Session or process of the acting principal, where it told us. */
+  readonly instanceId: string | null
+  readonly requestId: string
+  /** Fires when the client has gone or the server stops: a held call should end with what there is. */
+  readonly signal: AbortSignal
+}
+
+export type Handler<K extends OperationKey> = (
+  input: Parsed<GateContract[K]>,
+  context: CallContext,
+) => Promise<Output<GateContract[K]>>
+
+/** A missing handler does not compile. */
+export type Handlers = { [K in OperationKey]: Handler<K> }

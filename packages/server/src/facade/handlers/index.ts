@@ -1,0 +1,16 @@
+// Every operation's handler. The type makes sure that none is missing.
+import type { Handlers } from '../handler.ts'
+import { leaseHandlers } from './leases.ts'
+import type { HandlerParts } from './parts.ts'
+import { receiptHandlers } from './receipts.ts'
+import { systemHandlers } from './system.ts'
+import { taskHandlers } from './tasks.ts'
+
+export function createHandlers(parts: HandlerParts): Handlers {
+  return {
+    ...taskHandlers(parts),
+    ...leaseHandlers(parts),
+    ...receiptHandlers(parts),
+    ...systemHandlers(parts),
+  }
+}

@@ -1,0 +1,34 @@
+// Handlers about the server itself.
+import type { Handlers } from '../handler.ts'
+import type { HandlerParts } from './parts.ts'
+
+export function systemHandlers(parts: HandlerParts): Pick<Handlers, 'getConfig'> {
+  const { policy, list, server, claimWaitSecondsMax, sweepIntervalSeconds } = parts
+  return {
+    getConfig: async (_input, { caller }) => ({
+      server: { name: server.name, version: server.version, instance_id: server.instanceId },
+      caller: { tenant_id: caller.tenantId, role: caller.role, scopes: [...caller.scopes] },
+      lease: {
+        default_ttl_seconds: policy.lease.defaultTtlSeconds,
+        min_ttl_seconds: policy.lease.minTtlSeconds,
+        max_ttl_seconds: policy.lease.maxTtlSeconds,
+        sweep_interval_seconds: sweepIntervalSeconds,
+      },
+      retry: {
+        max_attempts: policy.retry.maxAttempts,
+        backoff_seconds: policy.retry.backoffSeconds,
+        backoff_cap_seconds: policy.retry.backoffCapSeconds,
+        max_expiries: policy.retry.maxExpiries,
+      },
+      list: { default_limit: list.defaultLimit, max_limit: list.maxLimit },
+      task: { max_payload_bytes: policy.task.maxPayloadBytes },
+      receipts: {
+        max_body_bytes: policy.receipts.maxBodyBytes,
+        max_parents: policy.receipts.maxParents,
+        max_artifacts: policy.receipts.maxArtifacts,
+        locatability: policy.receipts.locatability,
+      },
+      claim: { max_tasks: policy.claim.maxTasks, max_wait_seconds: claimWaitSecondsMax },
+    }),
+  }
+}

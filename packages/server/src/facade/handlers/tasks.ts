@@ -1,0 +1,178 @@
+// Handlers of those who hand work off.
+import { iso } from '../../clock.ts'
+import { mayTouch, noSuchTask } from '../../engine/decide/context.ts'
+import { explain } from '../../engine/explain.ts'
+import { isTerminal, type Principal, type PrincipalKind, samePrincipal } from '../../engine/model.ts'
+import type { TaskView } from '../../store/port.ts'
+import type { CallContext, Handlers } from '../handler.ts'
+import { cutPage, decodePosition, decodeTaskCursor, encodeCursor, pageLimit } from '../page.ts'
+import { taskToWire } from '../view.ts'
+import { millis, toCreate } from './new-task.ts'
+import { actorOf, concerning, eachThen, type HandlerParts, orNull } from './parts.ts'
+
+type TaskHandlers = Pick<
+  Handlers,
+  | 'createTask'
+  | 'createTasks'
+  | 'getTask'
+  | 'listTasks'
+  | 'cancelTask'
+  | 'retryTask'
+  | 'explainTask'
+  | 'getProgress'
+  | 'attachArtifacts'
+>
+
+interface CreatedReply {
+  readonly taskId: string
+  readonly status: 'queued' | 'leased' | 'running' | 'succeeded' | 'failed' | 'canceled'
+  readonly isDuplicate: boolean
+  readonly receiptId: string
+}
+
+export function taskHandlers(parts: HandlerParts): TaskHandlers {
+  const { engine, store, policy, list, clock } = parts
+
+  /** The task as this caller may see it, or the same answer as for a task that never was. */
+  async function visible(taskId: string, context: CallContext): Promise<TaskView> {
+    const task = await store.readTask(context.caller.tenantId, taskId)
+    if (task === null || !(mayTouch(task, actorOf(context)) || isHolder(task, context.acting))) {
+      throw noSuchTask(taskId)
+    }
+    return task
+  }
+
+  async function waitForEnd(taskId: string, waitSeconds: number, context: CallContext): Promise<TaskView> {
+    const until = clock.now() + Math.min(waitSeconds, parts.claimWaitSecondsMax) * 1_000
+    for (;;) {
+      const task = await visible(taskId, context)
+      const waitMs = until - clock.now()
+      if (isTerminal(task.state.status) || waitMs <= 0 || context.signal.aborted) return task
+      const { tenantId } = context.caller
+      await engine.reads.untilWorthALook({ tenantId, taskId, waitMs, signal: context.signal })
+    }
+  }
+
+  return {
+    createTask: async (input, context) => {
+      const command = toCreate(input, context.acting, policy)
+      return createdToWire(await engine.run<CreatedReply>(context.caller.tenantId, command))
+    },
+    createTasks: async ({ tasks }, context) => {
+      const wanted = tasks.map((item) => eachThen(item, (task) => toCreate(task, context.acting, policy)))
+      const commands = wanted.flatMap((item) => (item.ok ? [item.value] : []))
+      const results = commands.length === 0 ? [] : await engine.execute(context.caller.tenantId, commands)
+      const answers = results.values()
+      return {
+        tasks: wanted.map((item) => {
+          if (!item.ok) return item.error.body()
+          const result = answers.next().value!
+          return result.ok ? createdToWire(result.reply as CreatedReply) : result.error.body()
+        }),
+      }
+    },
+    getTask: async ({ task_id, wait_seconds }, context) =>
+      taskToWire(await waitForEnd(task_id, wait_seconds, context), context.acting),
+    listTasks: async (input, context) => {
+      const limit = pageLimit(input.limit, list)
+      const rows = await store.listTasks({
+        tenantId: context.caller.tenantId,
+        status: orNull(input.status),
+        type: orNull(input.type),
+        createdBy: input.created_by === undefined ? null : principalFilter(input.created_by),
+        concerning: concerning(context),
+        deadLetter: orNull(input.dead_letter),
+        tag: orNull(input.tag),
+        createdFrom: millis(input.created_after),
+        createdBefore: millis(input.created_before),
+        before: decodeTaskCursor(input.cursor),
+        limit: limit + 1,
+      })
+      const { page, next } = cutPage(rows, limit, (last) => encodeCursor('tasks', last.definition.taskId))
+      return { tasks: page.map((task) => taskToWire(task, context.acting)), next_cursor: next }
+    },
+    cancelTask: ({ task_id, reason }, context) =>
+      engine.run(context.caller.tenantId, {
+        kind: 'cancel',
+        actor: actorOf(context),
+        taskId: task_id,
+        reason: orNull(reason),
+      }),
+    retryTask: async ({ task_id }, context) => {
+      const command = { kind: 'retry' as const, actor: actorOf(context), taskId: task_id }
+      return createdToWire(await engine.run<CreatedReply>(context.caller.tenantId, command))
+    },
+    explainTask: async ({ task_id }, context) => {
+      const task = await visible(task_id, context)
+      return { task_id, status: task.state.status, ...(await explained(task, parts, context)) }
+    },
+    getProgress: async ({ task_id, limit: wanted, cursor }, context) => {
+      await visible(task_id, context)
+      const limit = pageLimit(wanted, list)
+      const rows = await store.listProgress({
+        tenantId: context.caller.tenantId,
+        taskId: task_id,
+        after: decodePosition('progress', cursor),
+        limit: limit + 1,
+      })
+      const { page, next } = cutPage(rows, limit, (last) => encodeCursor('progress', last.position))
+      return {
+        progress: page.map(({ progress, workerId, fence, reportedAt }) => ({
+          progress,
+          worker_id: workerId,
+          fence,
+          reported_at: iso(reportedAt),
+        })),
+        next_cursor: next,
+      }
+    },
+    attachArtifacts: async ({ task_id, artifacts }, context) => {
+      const { receiptId } = await engine.run<{ receiptId: string }>(context.caller.tenantId, {
+        kind: 'attach',
+        actor: actorOf(context),
+        taskId: task_id,
+        artifacts,
+      })
+      return { ok: true, receipt_id: receiptId }
+    },
+  }
+}
+
+async function explained(task: TaskView, parts: HandlerParts, { caller }: CallContext) {
+  const { store, workers, clock, policy } = parts
+  const { tenantId } = caller
+  const { dependsOn, concurrencyKey } = task.definition
+  const dependencies = await Promise.all(dependsOn.map((taskId) => store.readTask(tenantId, taskId)))
+  const limit = policy.claim.maxConcurrentLeases
+  const { claimable, reasons } = explain(task, {
+    now: clock.now(),
+    lease: task.lease,
+    dependencies: dependencies.flatMap((on) =>
+      on === null ? [] : [{ taskId: on.definition.taskId, status: on.state.status }],
+    ),
+    activeUnderKey: concurrencyKey === null ? 0 : await store.countActive(tenantId, concurrencyKey),
+    workers: workers.list(tenantId, clock.now()),
+    tenantLeases: limit === 0 ? null : { active: await store.countActive(tenantId, null), limit },
+  })
+  return { claimable, reasons: [...reasons] }
+}
+
+function isHolder(task: TaskView, principal: Principal): boolean {
+  return task.lease !== null && samePrincipal(task.lease.worker, principal)
+}
+
+function createdToWire({ taskId, status, isDuplicate, receiptId }: CreatedReply) {
+  return {
+    task_id: taskId,
+    status,
+    is_duplicate: isDuplicate,
+    receipt_id: receiptId,
+    inbox_on_complete: true,
+  }
+}
+
+/** "agent/alice", or just an id of any kind. */
+function principalFilter(text: string): { kind: PrincipalKind | null; id: string } {
+  const match = /^(agent|worker|service|human|system)\/(.+)$/s.exec(text)
+  return match === null ? { kind: null, id: text } : { kind: match[1] as PrincipalKind, id: match[2]! }
+}

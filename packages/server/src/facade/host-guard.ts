@@ -1,0 +1,43 @@
+// Keeps web pages from driving a server that their visitor can reach (DNS rebinding, cross-site requests): the
+// Host must be one of ours, and so must the Origin where a browser sends one (MCP-1).
+import type { IncomingHttpHeaders } from 'node:http'
+import { GateError } from '@asyncgate/sdk'
+
+const LOOPBACK_HOSTNAMES = ['localhost', '127.0.0.1', '[::1]']
+
+export interface HostGuardSettings {
+  /** Bound to loopback: then the loopback names are allowed, and no others but `allowedHosts`. */
+  readonly loopback: boolean
+  /** Names that the server is reached by, without ports. */
+  readonly allowedHosts?: readonly string[]
+}
+
+/** Throws `forbidden`. */
+export type HostGuard = (headers: IncomingHttpHeaders) => void
+
+export function createHostGuard({ loopback, allowedHosts = [] }: HostGuardSettings): HostGuard {
+  const names = [...allowedHosts.map((host) => host.toLowerCase()), ...(loopback ? LOOPBACK_HOSTNAMES : [])]
+  const allowed = new Set(names)
+  return ({ host, origin }) => {
+    const hostname = hostnameOf(`http://${host ?? ''}`)
+    // Bound elsewhere with no names given, any Host will do: such a server asks for a key, which no page has.
+    const isOpen = allowed.size === 0
+    if (!isOpen && !allowed.has(hostname ?? '')) throw refusal('Host', host)
+    if (origin === undefined) return
+    const originName = hostnameOf(origin)
+    if (originName === null || !(isOpen ? originName === hostname : allowed.has(originName))) {
+      throw refusal('Origin', origin)
+    }
+  }
+}
+
+function hostnameOf(url: string): string | null {
+  return URL.parse(url)?.hostname || null
+}
+
+function refusal(header: string, value: string | undefined): GateError {
+  const message =
+    `${header} ${JSON.stringify(value ?? '')} is not a name of this server. Call it by a name that it is known by, ` +
+    'or add the name to allowed_hosts.'
+  return new GateError('forbidden', message, { header: header.toLowerCase() })
+}

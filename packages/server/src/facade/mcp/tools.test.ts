@@ -1,0 +1,66 @@
+// Which tools are listed for whom, and what each says of itself.
+import { contract, type Operation, wireName } from '@asyncgate/sdk'
+import { expect, test } from 'vitest'
+import { callerWith } from '../../../test/facade-kit.ts'
+import { DEFAULT_SCOPES } from '../../auth/roles.ts'
+import { operationOf } from './names.ts'
+import { listTools } from './tools.ts'
+
+const withRole = (role: 'agent' | 'worker' | 'admin') =>
+  callerWith({ role, scopes: new Set(DEFAULT_SCOPES[role]) })
+const namesFor = (role: 'agent' | 'worker' | 'admin') =>
+  listTools(withRole(role), 'underscore').map(({ name }) => name)
+
+test('MCP-2: an agent sees what it may use, and only what it needs', () => {
+  const names = namesFor('agent')
+  expect(names).toContain('asyncgate_create_task')
+  expect(names).toContain('asyncgate_open_obligations')
+  expect(names).not.toContain('asyncgate_lease_next')
+  expect(names).not.toContain('asyncgate_bootstrap')
+  expect(names.length).toBeGreaterThanOrEqual(9)
+  expect(names.length).toBeLessThanOrEqual(13)
+})
+
+test('MCP-2: a worker sees the lease operations', () => {
+  const names = namesFor('worker')
+  expect(names).toContain('asyncgate_lease_next')
+  expect(names).not.toContain('asyncgate_create_task')
+  expect(names).not.toContain('asyncgate_list_tasks')
+})
+
+test('an administrator sees every operation', () => {
+  expect(namesFor('admin').toSorted()).toEqual(
+    Object.keys(contract)
+      .map((key) => `asyncgate_${wireName(key)}`)
+      .toSorted(),
+  )
+})
+
+test('MCP-7: both forms of every name are understood', () => {
+  for (const key of Object.keys(contract)) {
+    expect(operationOf(`asyncgate_${wireName(key)}`)).toBe(key)
+    expect(operationOf(`asyncgate.${wireName(key)}`)).toBe(key)
+  }
+  expect(operationOf('create_task')).toBeUndefined()
+})
+
+test('MCP-3: annotations say what a call does', () => {
+  const tools = new Map(listTools(withRole('admin'), 'underscore').map((tool) => [tool.name, tool]))
+  for (const [key, { effect }] of Object.entries(contract) as [string, Operation][]) {
+    const { annotations } = tools.get(`asyncgate_${wireName(key)}`)!
+    expect(annotations).toMatchObject({
+      readOnlyHint: effect === 'read',
+      destructiveHint: effect === 'destructive',
+      openWorldHint: false,
+    })
+  }
+})
+
+test('MCP-3: every argument of every tool is described', () => {
+  for (const { name, inputSchema } of listTools(withRole('admin'), 'underscore')) {
+    const properties = (inputSchema.properties ?? {}) as Record<string, { description?: string }>
+    for (const [field, { description }] of Object.entries(properties)) {
+      expect([name, field, description]).toEqual([name, field, expect.stringMatching(/.{5,}/)])
+    }
+  }
+})

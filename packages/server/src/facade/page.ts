@@ -1,0 +1,63 @@
+// Pages: limits within bounds, and cursors that callers cannot and need not read.
+import { GateError } from '@asyncgate/sdk'
+
+export interface ListBounds {
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+export function pageLimit(limit: number | undefined, bounds: ListBounds): number {
+  if (limit === undefined) return bounds.defaultLimit
+  if (limit <= bounds.maxLimit) return limit
+  throw new GateError(
+    'invalid_input',
+    `Field "limit" is not valid: it must be from 1 to ${bounds.maxLimit}.`,
+    {
+      field: 'limit',
+      issues: [{ field: 'limit', message: `At most ${bounds.maxLimit}.` }],
+    },
+  )
+}
+
+/** A cursor says which list it belongs to, so that one of another list is refused and not misread. */
+export type CursorOf = 'tasks' | 'receipts' | 'obligations' | 'progress'
+
+export function encodeCursor(list: CursorOf, last: string | number): string {
+  return Buffer.from(`${list}:${last}`).toString('base64url')
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export function decodeTaskCursor(cursor: string | undefined): string | null {
+  const last = decode('tasks', cursor)
+  if (last !== null && !UUID.test(last)) throw badCursor()
+  return last
+}
+
+export function decodePosition(list: Exclude<CursorOf, 'tasks'>, cursor: string | undefined): number | null {
+  const last = decode(list, cursor)
+  if (last === null) return null
+  if (!/^\d{1,15}$/.test(last)) throw badCursor()
+  return Number(last)
+}
+
+function decode(list: CursorOf, cursor: string | undefined): string | null {
+  if (cursor === undefined) return null
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (!text.startsWith(`${list}:`) || encodeCursor(list, text.slice(list.length + 1)) !== cursor)
+    throw badCursor()
+  return text.slice(list.length + 1)
+}
+
+function badCursor(): GateError {
+  const message =
+    'Field "cursor" is not valid: pass the cursor of the previous page unchanged, or leave it out.'
+  return new GateError('invalid_input', message, { field: 'cursor', issues: [{ field: 'cursor', message }] })
+}
+
+/** One row more than the page was asked for: if it is there, there is a next page. */
+export function cutPage<T>(rows: readonly T[], limit: number, cursorOf: (last: T) => string) {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { page, next: rows.length > limit && last !== undefined ? cursorOf(last) : null }
+}

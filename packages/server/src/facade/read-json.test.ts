@@ -1,0 +1,30 @@
+// From bytes to JSON: what is refused before anything is built from it.
+import { expect, test } from 'vitest'
+import { readJson } from './read-json.ts'
+
+const read = (text: string) => readJson(Buffer.from(text))
+
+test('an empty body is no value', () => {
+  expect(readJson(Buffer.alloc(0))).toBeUndefined()
+})
+
+test('brackets and escapes inside strings do not count as nesting', () => {
+  const value = { a: `${'['.repeat(500)}"\\`, b: '\\"{' }
+  expect(read(JSON.stringify(value))).toEqual(value)
+})
+
+test('32 MiB of brackets are refused at once', () => {
+  const started = performance.now()
+  expect(() => readJson(Buffer.alloc(32 * 1_048_576, '['))).toThrow(/levels deep/)
+  expect(performance.now() - started).toBeLessThan(1_000)
+})
+
+test.each([['{"a":'], ['{a:1}'], ['nul'], ['{"a":1}}'], ['\ufeff{}']])('%j is refused as JSON', (text) => {
+  expect(() => read(text)).toThrow(
+    expect.objectContaining({ code: 'invalid_input', message: expect.stringMatching(/not valid JSON/) }),
+  )
+})
+
+test('bytes that are not UTF-8 are refused, not replaced', () => {
+  expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/)
+})

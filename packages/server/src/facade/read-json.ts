@@ -1,0 +1,53 @@
+// From the bytes of a body to a JSON value, for both protocols over HTTP. Strict where a lenient reader would
+// change what was sent (bad UTF-8) or stall the process (endless nesting).
+import { isUtf8 } from 'node:buffer'
+import { GateError } from '@asyncgate/sdk'
+import { NESTING_MAX } from './clean-json.ts'
+
+/** JSON-RPC wraps the input: batch, message, params, arguments. The exact limit is checked on the input itself. */
+const ENVELOPE_NESTING = 5
+
+/** An empty body is no value: `undefined`. */
+export function readJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw new GateError('invalid_input', 'The body is not valid UTF-8. Encode it as UTF-8.')
+  refuseDeepNesting(bytes)
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (cause) {
+    throw new GateError('invalid_input', `The body is not valid JSON: ${reasonOf(cause)}.`, {}, { cause })
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPENING = new Set([0x5b, 0x7b]) // [ {
+const CLOSING = new Set([0x5d, 0x7d]) // ] }
+
+/**
+ * JSON.parse takes 7.5 s and 1.1 GB for 32 MiB of brackets (Node 26); this scan takes 0.1 s for the same and
+ * microseconds for a usual body.
+ */
+function refuseDeepNesting(bytes: Buffer): void {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!
+    if (byte === QUOTE) inString = !inString
+    else if (inString) at += byte === BACKSLASH ? 1 : 0
+    else if (CLOSING.has(byte)) depth -= 1
+    else if (OPENING.has(byte)) {
+      depth += 1
+      if (depth > NESTING_MAX + ENVELOPE_NESTING) {
+        const message = `The body is nested more than ${NESTING_MAX} levels deep. Flatten it.`
+        throw new GateError('invalid_input', message)
+      }
+    }
+  }
+}
+
+/** The engine's own words quote the text; its first line is enough to find the place. */
+function reasonOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return message.split('\n', 1)[0]!.slice(0, 200).toWellFormed()
+}

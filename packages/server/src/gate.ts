@@ -1,0 +1,196 @@
+// The composition root: the only file that knows every part. `openGate` is the server without a network, `startGate`
+// puts HTTP before it.
+import { hostname } from 'node:os'
+import { type Authenticate, createSharedKeyAuth } from './auth/shared-key.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type Config, isLoopback, requireServable } from './config.ts'
+import { createEngine, type Engine } from './engine/engine.ts'
+import { createRecentWorkers } from './engine/recent-workers.ts'
+import { createDispatch, type Dispatch } from './facade/dispatch.ts'
+import { createHandlers } from './facade/handlers/index.ts'
+import { createHostGuard } from './facade/host-guard.ts'
+import { createHttp } from './facade/http.ts'
+import { createIds, type Ids, type Random, systemRandom } from './ids.ts'
+import { createLog, type Log } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { readHealth } from './service/health.ts'
+import { startLoop } from './service/loop.ts'
+import { observe } from './service/observe.ts'
+import { createReaper } from './service/reaper.ts'
+import { openStore } from './store/open.ts'
+import type { Store } from './store/port.ts'
+import { VERSION } from './version.ts'
+
+export { openStore } from './store/open.ts'
+
+export interface GateParts {
+  readonly log?: Log
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly ids?: Ids
+  /** Already opened and migrated; closed by the gate all the same. */
+  readonly store?: Store
+  /** Who a credential stands for; by default the one shared key, or everybody in development mode. */
+  readonly authenticate?: Authenticate
+}
+
+export interface Gate {
+  readonly dispatch: Dispatch
+  readonly store: Store
+  readonly engine: Engine
+  readonly metrics: Metrics
+  readonly instanceId: string
+  health(): Promise<object>
+  durability(): ReturnType<Store['durability']>
+  ready(): Promise<boolean>
+  /** One pass of what otherwise runs on a timer. */
+  sweep(): Promise<void>
+  /** No new waits, what was accepted is committed, services and store are closed. */
+  stop(): Promise<void>
+}
+
+export interface RunningGate extends Gate {
+  readonly url: string
+  readonly host: string
+  readonly port: number
+}
+
+/** A request that is still under way after this long is cut off. */
+const STOP_MS_MAX = 10_000
+
+export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
+  const clock = parts.clock ?? systemClock
+  const random = parts.random ?? systemRandom
+  const ids = parts.ids ?? createIds({ clock, random })
+  const log = parts.log ?? createLog(config)
+  const instanceId =
+    config.instanceId === 'auto' ? `${hostname()}-${ids.next().slice(-8)}` : config.instanceId
+  const startedAt = clock.now()
+  const store = parts.store ?? (await openMigrated(config, log))
+  const metrics = createMetrics({ collect: () => store.stats(clock.now()), now: () => clock.now() })
+  const onError = (error: unknown) =>
+    log.error({ error }, 'background work failed; the next sweep repeats it')
+  const engine = createEngine({
+    store,
+    clock,
+    ids,
+    random,
+    policy: config,
+    instance: instanceId,
+    onCommitted: (event) => observe(metrics, event, clock.now()),
+    onError,
+  })
+  const reaper = createReaper({ store, engine, clock, graceMs: config.lease.graceSeconds * 1_000 })
+  const sweeping = startLoop({
+    runOnce: () => reaper.runOnce(),
+    intervalMs: config.lease.sweepIntervalSeconds * 1_000,
+    clock,
+    random,
+    onError,
+  })
+  const server = { name: 'asyncgate', version: VERSION, instanceId, startedAt }
+  const handlers = createHandlers({
+    engine,
+    store,
+    policy: config,
+    list: config.list,
+    claimWaitSecondsMax: config.claim.maxWaitSeconds,
+    sweepIntervalSeconds: config.lease.sweepIntervalSeconds,
+    workers: createRecentWorkers(),
+    clock,
+    server,
+    onClaim: (event) => metrics.onClaim(event),
+  })
+  const dispatch = createDispatch({
+    handlers,
+    log,
+    ids,
+    clock,
+    metrics: (record) => metrics.onRequest(record),
+  })
+  return {
+    dispatch,
+    store,
+    engine,
+    metrics,
+    instanceId,
+    health: () => readHealth({ store, engine, clock, server }),
+    durability: () => store.durability(),
+    ready: () =>
+      store.ping().then(
+        () => true,
+        () => false,
+      ),
+    sweep: async () => {
+      await reaper.runOnce()
+    },
+    stop: async () => {
+      await sweeping.stop()
+      await engine.stop()
+      await store.close()
+    },
+  }
+}
+
+export async function startGate(config: Config, parts: GateParts = {}): Promise<RunningGate> {
+  requireServable(config)
+  const clock = parts.clock ?? systemClock
+  const ids = parts.ids ?? createIds({ clock, random: parts.random ?? systemRandom })
+  const log = parts.log ?? createLog(config)
+  const gate = await openGate(config, { ...parts, log, clock, ids })
+  const app = createHttp({
+    dispatch: gate.dispatch,
+    authenticate: parts.authenticate ?? createSharedKeyAuth(config.auth),
+    hostGuard: createHostGuard({ loopback: isLoopback(config.host), allowedHosts: config.mcp.allowedHosts }),
+    asksForCredentials: config.auth.mode === 'keys',
+    toolNames: config.mcp.toolNames,
+    version: VERSION,
+    ids,
+    log,
+    health: gate.health,
+    ready: gate.ready,
+    metrics: () => {
+      gate.metrics.onWaitingClaims(gate.engine.waitingClaims())
+      return gate.metrics.text()
+    },
+    metricsPublic: config.metrics.public || config.auth.mode === 'dev',
+  })
+  const url = await app.listen({ host: config.host, port: config.port }).catch(async (error: unknown) => {
+    await gate.stop()
+    throw error
+  })
+  const { port } = new URL(url)
+  return {
+    ...gate,
+    url,
+    host: config.host,
+    port: Number(port),
+    stop: async () => {
+      // Waiting claims and reads are answered first, so that closing does not wait for them.
+      const cut = clock.after(STOP_MS_MAX, () => app.server.closeAllConnections())
+      const closing = app.close()
+      await gate.engine.stop()
+      await closing
+      cut()
+      await gate.stop()
+    },
+  }
+}
+
+async function openMigrated(config: Config, log: Log): Promise<Store> {
+  if (config.database.migrationUrl !== null) {
+    const owner = await openStore(
+      { database: { ...config.database, url: config.database.migrationUrl } },
+      log,
+    )
+    await owner.migrate().finally(() => owner.close())
+  }
+  const store = await openStore(config, log)
+  try {
+    if (config.database.migrationUrl === null) await store.migrate()
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}

@@ -1,0 +1,132 @@
+// What the server measures of itself, in Prometheus' format, all under asyncgate_*. The parts report plain
+// events; gauges about the store are read when somebody asks for them.
+import { type OperationKey, wireName } from '@asyncgate/sdk'
+import { Registry } from 'prom-client'
+import { boundedLabels } from './metrics/bounded-labels.ts'
+import { createMeters, type Meters } from './metrics/meters.ts'
+import { workerAges } from './metrics/worker-ages.ts'
+
+/** What one durable commit changed. */
+export interface Committed {
+  readonly commandCount: number
+  readonly durationMs: number
+  readonly tasksCreated?: readonly { readonly type: string }[]
+  readonly tasksEnded?: readonly TaskEnded[]
+  /** `waitedMs` is from when the task became eligible. */
+  readonly leasesGranted?: readonly { readonly type: string; readonly waitedMs: number }[]
+  readonly leasesExpired?: number
+  readonly receiptTypes?: readonly string[]
+}
+
+export interface TaskEnded {
+  readonly type: string
+  readonly outcome: 'succeeded' | 'failed' | 'canceled'
+  /** From creation to the end. */
+  readonly durationMs: number
+}
+
+/** What the one door records of a call (facade/dispatch.ts). */
+export interface RequestEnded {
+  readonly operation: OperationKey
+  /** `ok`, or the error code. */
+  readonly outcome: string
+  readonly durationMs: number
+}
+
+export interface ClaimEnded {
+  readonly durationMs: number
+  readonly grantedCount: number
+}
+
+/** Figures of the store, over all tenants: the part of the store's own `Stats` that is shown. */
+export interface StoreStats {
+  readonly byStatus: Readonly<Record<string, number>>
+  readonly ready: number
+  readonly delayed: number
+  readonly activeLeases: number
+  readonly workers: number
+  readonly oldestReadyAt: number | null
+  readonly openObligations: number
+}
+
+export interface Metrics {
+  onCommitted(event: Committed): void
+  onRequest(event: RequestEnded): void
+  onClaim(event: ClaimEnded): void
+  /** Any call of a worker counts as its heartbeat. */
+  onWorkerSeen(event: { readonly workerId: string; readonly at: number }): void
+  onWaitingClaims(count: number): void
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+export interface MetricsParts {
+  readonly collect: () => Promise<StoreStats>
+  readonly now: () => number
+}
+
+export function createMetrics({ collect, now }: MetricsParts): Metrics {
+  const registry = new Registry()
+  const meters = createMeters(registry)
+  const workers = workerAges(now)
+  const type = boundedLabels()
+  const receiptType = boundedLabels()
+
+  async function refresh(): Promise<void> {
+    meters.workerHeartbeatAge.reset()
+    for (const [worker_id, ageMs] of workers.read())
+      meters.workerHeartbeatAge.set({ worker_id }, ageMs / 1_000)
+    // A store that can't be read must not take the other figures with it; store_readable tells.
+    showStore(meters, await collect().catch(() => undefined), now())
+  }
+
+  return {
+    contentType: registry.contentType,
+    onCommitted: (event) => countCommit(meters, event, { type, receiptType }),
+    onRequest({ operation, outcome, durationMs }) {
+      const name = wireName(operation)
+      meters.requests.inc({ operation: name, code: outcome })
+      meters.requestSeconds.observe({ operation: name }, durationMs / 1_000)
+    },
+    onClaim({ durationMs, grantedCount }) {
+      meters.claimSeconds.observe({ granted: grantedCount > 0 ? 'yes' : 'no' }, durationMs / 1_000)
+    },
+    onWorkerSeen: ({ workerId, at }) => workers.seen(workerId, at),
+    onWaitingClaims: (count) => meters.waitingClaims.set(count),
+    async text() {
+      await refresh()
+      return registry.metrics()
+    },
+  }
+}
+
+type Labels = { readonly type: (name: string) => string; readonly receiptType: (name: string) => string }
+
+function countCommit(meters: Meters, event: Committed, label: Labels): void {
+  meters.batchSize.observe(event.commandCount)
+  meters.commitSeconds.observe(event.durationMs / 1_000)
+  for (const { type } of event.tasksCreated ?? []) meters.tasksCreated.inc({ type: label.type(type) })
+  for (const { type, outcome, durationMs } of event.tasksEnded ?? []) {
+    const labels = { type: label.type(type), outcome }
+    meters.tasksEnded.inc(labels)
+    meters.taskSeconds.observe(labels, durationMs / 1_000)
+  }
+  for (const { type, waitedMs } of event.leasesGranted ?? []) {
+    meters.leasesGranted.inc({ type: label.type(type) })
+    meters.taskWait.observe({ type: label.type(type) }, waitedMs / 1_000)
+  }
+  if (event.leasesExpired) meters.leasesExpired.inc(event.leasesExpired)
+  for (const name of event.receiptTypes ?? []) meters.receipts.inc({ receipt_type: label.receiptType(name) })
+}
+
+function showStore(meters: Meters, stats: StoreStats | undefined, now: number): void {
+  meters.storeReadable.set(stats ? 1 : 0)
+  if (!stats) return
+  for (const [status, count] of Object.entries(stats.byStatus)) meters.tasks.set({ status }, count)
+  meters.tasksReady.set(stats.ready)
+  meters.tasksDelayed.set(stats.delayed)
+  meters.readyOldestAge.set(stats.oldestReadyAt === null ? 0 : Math.max(0, now - stats.oldestReadyAt) / 1_000)
+  meters.activeLeases.set(stats.activeLeases)
+  meters.workers.set(stats.workers)
+  meters.openObligations.set(stats.openObligations)
+}
