@@ -1,0 +1,70 @@
+// The command line as child processes, for tests.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+
+const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
+
+export interface ProcessParts {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly input?: string
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export async function runCommand(args: readonly string[], parts: ProcessParts): Promise<Ended> {
+  const child = spawnCli(args, parts)
+  child.stdin!.end(parts.input ?? '')
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'exit'),
+  ])
+  return { code, out, err }
+}
+
+export interface CliServer {
+  readonly url: string
+  readonly port: number
+  /** What it has written to stderr so far. */
+  err(): string
+  /** Its exit code. */
+  stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts `dev` or `serve` on a free port and waits until it listens. */
+export async function startCliServer(args: readonly string[], parts: ProcessParts): Promise<CliServer> {
+  const child = spawnCli([...args, '--port', '0', '--json'], parts)
+  let err = ''
+  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
+    err += chunk
+  })
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const lines = createInterface({ input: child.stdout! })
+  const [line] = (await Promise.race([once(lines, 'line'), exited.then(() => [''])])) as [string]
+  if (line === '') throw new Error(`asyncgate ${args.join(' ')} did not start:\n${err}`)
+  const { url, port } = JSON.parse(line) as { url: string; port: number }
+  return {
+    url,
+    port,
+    err: () => err,
+    stop: async (signal) => {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+      const [code] = await exited
+      return code
+    },
+  }
+}
+
+/** Only what the test names is in the environment, besides what a process needs to run. */
+function spawnCli(args: readonly string[], { cwd, env }: ProcessParts): ChildProcess {
+  const { PATH, HOME, TMPDIR } = process.env
+  return spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH, HOME, TMPDIR, ...env }, stdio: 'pipe' })
+}

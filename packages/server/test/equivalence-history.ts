@@ -1,0 +1,428 @@
+// One history of every operation and every error that the contract declares, as data. Texts that begin with `$` stand
+// for something in the reply that an earlier step kept: `$held.tasks.0.lease_id`.
+import { COMMON_ERRORS, contract, type ErrorCode, type Operation, type OperationKey } from '@asyncgate/sdk'
+import type { ConfigValues } from '../src/config.ts'
+
+/** Who calls: see equivalence.test.ts. */
+export type Who = 'admin' | 'alice' | 'indexer' | 'stranger' | 'powerless' | 'nobody'
+
+export type Step =
+  | {
+      readonly do: OperationKey
+      readonly with?: Readonly<Record<string, unknown>>
+      readonly as?: Who
+      /** Keeps the reply under this name. */
+      readonly keep?: string
+      readonly fails?: ErrorCode
+    }
+  | { readonly advanceMs: number }
+  | { readonly sweep: true }
+  | { readonly database: 'down' | 'up' }
+
+export interface History {
+  readonly config: ConfigValues
+  readonly steps: readonly Step[]
+}
+
+const NOWHERE = '0197c5a4-7d2e-7c12-b6f0-2a9c4d1e8f03'
+const LARGE = 'a'.repeat(65_536)
+const HUGE = 'a'.repeat(1_048_577)
+const LOCATED = [{ url: 'https://example.org/report', size: 3 }]
+const ERROR = { code: 'broken', message: 'no', at: { line: 1 } }
+const ME = { worker_id: 'w1' }
+const elevenTimes = <T>(item: T): T[] => Array.from({ length: 11 }, () => item)
+const manyArtifacts = Array.from({ length: 101 }, (_, index) => ({ key: `k${index}` }))
+
+/** What a worker sends of the first task of a claim that was kept. */
+const holding = (kept: string, at = 0) => ({
+  ...ME,
+  task_id: `$${kept}.tasks.${at}.task_id`,
+  lease_id: `$${kept}.tasks.${at}.lease_id`,
+})
+const claim = (keep: string, more: object = {}): Step => ({ do: 'leaseNext', with: { ...ME, ...more }, keep })
+
+const creation: readonly Step[] = [
+  { do: 'getConfig' },
+  { do: 'openObligations', with: { principal_instance_id: 'session-1' } },
+  {
+    do: 'createTask',
+    with: {
+      type: 'report.render',
+      payload: { ö: [1e21, 0.1, -5], nested: { list: [{}, [], null, true] } },
+      payload_pointer: 's3:bucket/key',
+      summary: 'a report',
+      recipient: { principal_kind: 'human', principal_id: 'bob' },
+      requirements: { capabilities: ['GPU'], tags: ['red', 'blue'] },
+      priority: 5,
+      max_attempts: 2,
+      retry_backoff_seconds: 10,
+      max_expiries: 3,
+      idempotency_key: 'key-1',
+      timeout_seconds: 600,
+      deadline_at: '2026-02-01T00:00:00+02:00',
+      success_criteria: { pages: 3 },
+      result_delivery: 'inbox',
+      expected_outcome_kind: 'file',
+      expected_artifact_mime: 'application/pdf',
+      metadata: { trace: 'abc' },
+    },
+    keep: 'report',
+  },
+  { do: 'createTask', with: { type: 'a', idempotency_key: 'key-2' }, keep: 'keyed' },
+  { do: 'createTask', with: { idempotency_key: 'key-2', type: 'a' } },
+  { do: 'createTask', with: { type: 'b', idempotency_key: 'key-2' }, fails: 'idempotency_conflict' },
+  { do: 'createTask', with: { type: 'a', depends_on: [NOWHERE] }, fails: 'not_found' },
+  { do: 'createTask', with: { type: 'a', parent_task_id: NOWHERE }, fails: 'not_found' },
+  { do: 'createTask', with: { type: 'a', caused_by_receipt_id: NOWHERE }, fails: 'parent_not_found' },
+  { do: 'createTask', with: { type: 'a', success_criteria: LARGE }, fails: 'receipt_too_large' },
+  { do: 'createTask', with: { type: 'a', payload: { text: HUGE } }, fails: 'payload_too_large' },
+  { do: 'createTask', with: { type: 'a', concurrency_limit: 2 }, fails: 'invalid_input' },
+  { do: 'createTask', as: 'alice', with: { type: 'alice', delay_seconds: 60 }, keep: 'alices' },
+  { do: 'createTask', as: 'alice', with: { type: 'a', principal_id: 'bob' }, fails: 'forbidden' },
+  {
+    do: 'createTasks',
+    with: {
+      tasks: [
+        { type: 'batch', concurrency_key: 'c', concurrency_limit: 1, priority: 2 },
+        { type: 'batch', concurrency_key: 'c', priority: 1 },
+        { type: 'batch', depends_on: ['$keyed.task_id'], parent_task_id: '$report.task_id' },
+        { type: '' },
+        { type: 'batch', status: 'succeeded' },
+        { type: 'batch', payload: { text: HUGE } },
+        { type: 'batch', success_criteria: LARGE },
+        { type: 'batch', caused_by_receipt_id: '$report.receipt_id' },
+      ],
+    },
+    keep: 'batch',
+  },
+  { do: 'createTasks', with: { tasks: [] }, fails: 'invalid_input' },
+]
+
+const looking: readonly Step[] = [
+  { do: 'getTask', with: { task_id: '$report.task_id' } },
+  { do: 'getTask', with: { task_id: '$report.task_id' }, as: 'alice', fails: 'not_found' },
+  { do: 'getTask', with: { task_id: '$report.task_id' }, as: 'stranger', fails: 'not_found' },
+  { do: 'getTask', with: { task_id: NOWHERE }, fails: 'not_found' },
+  { do: 'getTask', with: { task_id: '$alices.task_id' }, as: 'alice' },
+  { do: 'listTasks', with: { limit: 3 }, keep: 'page' },
+  { do: 'listTasks', with: { limit: 3, cursor: '$page.next_cursor' } },
+  { do: 'listTasks', with: { status: 'queued', type: 'batch', dead_letter: false } },
+  { do: 'listTasks', with: { tag: 'red', created_by: 'agent/default' } },
+  { do: 'listTasks', as: 'alice' },
+  { do: 'listTasks', as: 'stranger' },
+  { do: 'listTasks', with: { limit: 201 }, fails: 'invalid_input' },
+  { do: 'listTasks', with: { cursor: 'nonsense' }, fails: 'invalid_input' },
+  { do: 'explainTask', with: { task_id: '$alices.task_id' } },
+  { do: 'explainTask', with: { task_id: '$batch.tasks.2.task_id' } },
+  { do: 'explainTask', with: { task_id: NOWHERE }, fails: 'not_found' },
+  { do: 'getProgress', with: { task_id: NOWHERE }, fails: 'not_found' },
+]
+
+const working: readonly Step[] = [
+  claim('nothing', { accept_types: ['no.such.type'] }),
+  claim('held', { capabilities: ['gpu', 'eu'], lease_ttl_seconds: 60, accept_types: ['report.render'] }),
+  { do: 'getTask', with: { task_id: '$report.task_id', worker_id: 'w1' } },
+  { do: 'start', with: holding('held') },
+  { do: 'start', with: holding('held') },
+  { do: 'reportProgress', with: { ...holding('held'), progress: { percent: 10 } } },
+  { do: 'reportProgress', with: { ...holding('held'), progress: { percent: 20, message: 'ö' } } },
+  {
+    do: 'reportProgress',
+    with: { ...holding('held'), progress: { text: HUGE } },
+    fails: 'payload_too_large',
+  },
+  { do: 'getProgress', with: { task_id: '$report.task_id', limit: 1 }, keep: 'progress' },
+  { do: 'getProgress', with: { task_id: '$report.task_id', cursor: '$progress.next_cursor' } },
+  ...elevenTimes<Step>({ do: 'renewLease', with: { ...holding('held'), extend_by_seconds: 30 } }),
+  { do: 'renewLease', with: holding('held'), fails: 'lease_renewal_limit' },
+  ...(['renewLease', 'releaseLease', 'start', 'complete'] as const).flatMap((key): Step[] => [
+    { do: key, with: { ...holding('held'), task_id: NOWHERE }, fails: 'not_found' },
+    { do: key, with: { ...holding('held'), lease_id: NOWHERE }, fails: 'lease_invalid_or_expired' },
+    { do: key, with: { ...holding('held'), worker_id: 'w2' }, fails: 'lease_invalid_or_expired' },
+  ]),
+  { do: 'reportProgress', with: { ...holding('held'), task_id: NOWHERE, progress: {} }, fails: 'not_found' },
+  {
+    do: 'reportProgress',
+    with: { ...holding('held'), lease_id: NOWHERE, progress: {} },
+    fails: 'lease_invalid_or_expired',
+  },
+  { do: 'fail', with: { ...holding('held'), task_id: NOWHERE, error: ERROR }, fails: 'not_found' },
+  {
+    do: 'fail',
+    with: { ...holding('held'), lease_id: NOWHERE, error: ERROR },
+    fails: 'lease_invalid_or_expired',
+  },
+  { do: 'fail', with: { ...holding('held'), error: { ...ERROR, text: LARGE } }, fails: 'receipt_too_large' },
+  { do: 'complete', with: { ...holding('held'), artifacts: manyArtifacts }, fails: 'receipt_too_large' },
+  { do: 'complete', with: { ...holding('held'), result: HUGE }, fails: 'payload_too_large' },
+  { do: 'fail', with: { ...holding('held'), error: ERROR, retry_after_seconds: 7 } },
+  { do: 'fail', with: { ...holding('held'), error: ERROR, retry_after_seconds: 7 } },
+  { do: 'fail', with: { ...holding('held'), error: ERROR }, fails: 'already_settled' },
+  { do: 'explainTask', with: { task_id: '$report.task_id' } },
+  { advanceMs: 7_000 },
+  claim('lost', { capabilities: ['GPU'], lease_ttl_seconds: 10, accept_types: ['report.render'] }),
+  { advanceMs: 10_000 },
+  { do: 'complete', with: holding('lost'), fails: 'lease_invalid_or_expired' },
+  { sweep: true },
+  { advanceMs: 5_000 },
+  claim('again', { capabilities: ['GPU'], accept_types: ['report.render'] }),
+  { do: 'releaseLease', with: { ...holding('again'), reason: 'cannot' } },
+  { do: 'releaseLease', with: { ...holding('again'), reason: 'cannot' } },
+  { do: 'releaseLease', with: { ...holding('again'), reason: 'other' }, fails: 'already_settled' },
+  claim('last', { capabilities: ['GPU'], accept_types: ['report.render'] }),
+  {
+    do: 'complete',
+    with: {
+      ...holding('last'),
+      result: { pages: 3 },
+      result_summary: 'three pages',
+      artifacts: LOCATED,
+      delivery_proof: { mode: 'push', target: 't', status: 'ok', at: '2026-01-01T00:00:00Z', proof: null },
+      completion_metadata: { seconds: 12 },
+    },
+    keep: 'completed',
+  },
+  { do: 'complete', with: holding('last'), fails: 'already_settled' },
+  { do: 'getTask', with: { task_id: '$report.task_id' } },
+  { do: 'cancelTask', with: { task_id: '$report.task_id' } },
+]
+
+const settling: readonly Step[] = [
+  claim('two', { accept_types: ['batch'], max_tasks: 5, preferred_types: ['batch'], capacity: 3 }),
+  {
+    do: 'settle',
+    with: {
+      ...ME,
+      outcomes: [
+        { task_id: '$two.tasks.0.task_id', lease_id: '$two.tasks.0.lease_id', action: 'renew' },
+        {
+          task_id: '$two.tasks.0.task_id',
+          lease_id: '$two.tasks.0.lease_id',
+          action: 'progress',
+          progress: { percent: 1 },
+        },
+        {
+          task_id: '$two.tasks.0.task_id',
+          lease_id: '$two.tasks.0.lease_id',
+          action: 'complete',
+          result: 1,
+          store_result: true,
+        },
+        { task_id: '$two.tasks.1.task_id', lease_id: NOWHERE, action: 'release' },
+        {
+          task_id: '$two.tasks.1.task_id',
+          lease_id: '$two.tasks.1.lease_id',
+          action: 'complete',
+          result: HUGE,
+        },
+        { task_id: '$two.tasks.1.task_id', lease_id: '$two.tasks.1.lease_id', action: 'unknown' },
+        {
+          task_id: '$two.tasks.1.task_id',
+          lease_id: '$two.tasks.1.lease_id',
+          action: 'fail',
+          error: ERROR,
+          retryable: false,
+        },
+        { task_id: NOWHERE, lease_id: NOWHERE, action: 'release' },
+      ],
+      claim: { accept_types: ['batch', 'a'], max_tasks: 10 },
+    },
+    keep: 'settled',
+  },
+  { do: 'settle', with: { ...ME, outcomes: [] } },
+  { do: 'settle', with: { ...ME, outcomes: 'none' }, fails: 'invalid_input' },
+  { do: 'complete', with: holding('settled', 0), keep: 'unlocated' },
+  { do: 'complete', with: holding('settled', 0) },
+]
+
+const ledger: readonly Step[] = [
+  { do: 'openObligations', with: { limit: 2 }, keep: 'owed' },
+  { do: 'openObligations', with: { limit: 2, cursor: '$owed.cursor' } },
+  { do: 'openObligations', with: { principal_kind: 'human', principal_id: 'bob' } },
+  { do: 'openObligations', with: { cursor: '$page.next_cursor' }, fails: 'invalid_input' },
+  {
+    do: 'attachArtifacts',
+    with: { task_id: '$settled.tasks.0.task_id', artifacts: [{ name: 'x' }] },
+    fails: 'locatability_required',
+  },
+  {
+    do: 'attachArtifacts',
+    with: { task_id: '$settled.tasks.0.task_id', artifacts: manyArtifacts },
+    fails: 'receipt_too_large',
+  },
+  { do: 'attachArtifacts', with: { task_id: NOWHERE, artifacts: LOCATED }, fails: 'not_found' },
+  {
+    do: 'attachArtifacts',
+    with: { task_id: '$alices.task_id', artifacts: LOCATED },
+    fails: 'invalid_transition',
+  },
+  { do: 'attachArtifacts', with: { task_id: '$settled.tasks.0.task_id', ...ME, artifacts: LOCATED } },
+  { do: 'attachArtifacts', with: { task_id: '$settled.tasks.0.task_id', ...ME, artifacts: LOCATED } },
+  { do: 'cancelTask', with: { task_id: '$alices.task_id', reason: 'not wanted' }, as: 'alice' },
+  { do: 'cancelTask', with: { task_id: '$alices.task_id' }, as: 'alice' },
+  { do: 'cancelTask', with: { task_id: NOWHERE }, fails: 'not_found' },
+  { do: 'retryTask', with: { task_id: '$two.tasks.1.task_id' }, keep: 'redriven' },
+  { do: 'retryTask', with: { task_id: '$two.tasks.1.task_id' } },
+  { do: 'retryTask', with: { task_id: '$alices.task_id' }, fails: 'invalid_transition' },
+  { do: 'retryTask', with: { task_id: NOWHERE }, fails: 'not_found' },
+  { do: 'getTask', with: { task_id: '$redriven.task_id' } },
+  { do: 'checkTerminator', with: { parent_receipt_id: '$report.receipt_id' } },
+  { do: 'checkTerminator', with: { parent_receipt_id: '$redriven.receipt_id' } },
+  { do: 'checkTerminator', with: { parent_receipt_id: NOWHERE }, fails: 'not_found' },
+  { do: 'listReceipts', with: { limit: 4 }, keep: 'receipts' },
+  { do: 'listReceipts', with: { limit: 4, cursor: '$receipts.next_cursor' } },
+  { do: 'listReceipts', with: { task_id: '$report.task_id', since_receipt_id: '$report.receipt_id' } },
+  { do: 'listReceipts', with: { to_kind: 'human', to_id: 'bob', receipt_type: 'task.result_ready' } },
+  { do: 'listReceipts', with: { from_kind: 'worker', from_id: 'w1' }, as: 'admin' },
+  { do: 'listReceipts', as: 'stranger' },
+  { do: 'listReceipts', with: { since_receipt_id: NOWHERE }, fails: 'not_found' },
+  { do: 'getReceipt', with: { receipt_id: '$completed.receipt_id' } },
+  { do: 'getReceipt', with: { receipt_id: '$completed.receipt_id' }, as: 'stranger', fails: 'not_found' },
+  { do: 'getReceipt', with: { receipt_id: NOWHERE }, fails: 'not_found' },
+  { do: 'ackReceipt', with: { receipt_id: '$completed.receipt_id' } },
+  { do: 'ackReceipt', with: { receipt_id: '$completed.receipt_id' } },
+  { do: 'ackReceipt', with: { receipt_id: NOWHERE }, fails: 'not_found' },
+]
+
+const to = { kind: 'agent', id: 'default' }
+const submitting: readonly Step[] = [
+  { do: 'submitReceipt', with: { receipt_type: 'schedule.created', to, schedule_id: 's' }, keep: 'schedule' },
+  { do: 'submitReceipt', with: { receipt_type: 'schedule.created', to, schedule_id: 's' } },
+  {
+    do: 'submitReceipt',
+    with: {
+      receipt_type: 'x.note',
+      to,
+      parents: ['$report.receipt_id', '$schedule.receipt_id'],
+      task_id: '$report.task_id',
+      body: { '\u20ac': 1e21, '\ufb33': -0.5, '😀': 5e-324, a: { c: [], b: null } },
+    },
+  },
+  { do: 'submitReceipt', with: { receipt_type: 'x.note', to, task_id: NOWHERE }, fails: 'not_found' },
+  { do: 'submitReceipt', with: { receipt_type: 'task.completed', to }, fails: 'invalid_input' },
+  { do: 'submitReceipt', with: { receipt_type: 'schedule.deleted', to }, fails: 'parents_required' },
+  {
+    do: 'submitReceipt',
+    with: { receipt_type: 'x.note', to, parents: [NOWHERE] },
+    fails: 'parent_not_found',
+  },
+  {
+    do: 'submitReceipt',
+    with: { receipt_type: 'x.note', to, body: { text: LARGE } },
+    fails: 'receipt_too_large',
+  },
+  { do: 'submitReceipt', with: { receipt_type: 'schedule.deleted', to, parents: ['$schedule.receipt_id'] } },
+  { do: 'bootstrap', with: { max_items: 3 }, keep: 'inbox' },
+  { do: 'bootstrap', with: { since_receipt_id: '$inbox.cursor.latest_receipt_id' } },
+  { do: 'bootstrap', with: { since_receipt_id: NOWHERE }, fails: 'not_found' },
+  { do: 'openObligations', with: { principal_instance_id: 'session-2' } },
+]
+
+/** Leases of a worker's own credential, and what its scopes do not allow. */
+const credentials: readonly Step[] = [
+  { do: 'createTask', with: { type: 'index' } },
+  { do: 'leaseNext', as: 'indexer', with: { worker_id: 'indexer-1', accept_types: ['index'] }, keep: 'own' },
+  { do: 'leaseNext', as: 'indexer', with: { worker_id: 'other' }, fails: 'forbidden' },
+  {
+    do: 'complete',
+    as: 'indexer',
+    with: { ...holding('own'), worker_id: 'indexer-1', store_result: true },
+  },
+  { do: 'getConfig', as: 'indexer' },
+  { do: 'getConfig', as: 'powerless' },
+]
+
+/** The least that each operation needs to get as far as its handler. */
+const LEAST: Record<OperationKey, Record<string, unknown>> = {
+  createTask: { type: 'a' },
+  createTasks: { tasks: [{ type: 'a' }] },
+  getTask: { task_id: NOWHERE },
+  listTasks: {},
+  cancelTask: { task_id: NOWHERE },
+  retryTask: { task_id: NOWHERE },
+  explainTask: { task_id: NOWHERE },
+  getProgress: { task_id: NOWHERE },
+  attachArtifacts: { task_id: NOWHERE, artifacts: LOCATED },
+  leaseNext: ME,
+  renewLease: { ...ME, task_id: NOWHERE, lease_id: NOWHERE },
+  releaseLease: { ...ME, task_id: NOWHERE, lease_id: NOWHERE },
+  start: { ...ME, task_id: NOWHERE, lease_id: NOWHERE },
+  reportProgress: { ...ME, task_id: NOWHERE, lease_id: NOWHERE, progress: {} },
+  complete: { ...ME, task_id: NOWHERE, lease_id: NOWHERE },
+  fail: { ...ME, task_id: NOWHERE, lease_id: NOWHERE, error: ERROR },
+  settle: { ...ME, claim: {} },
+  openObligations: {},
+  checkTerminator: { parent_receipt_id: NOWHERE },
+  listReceipts: {},
+  getReceipt: { receipt_id: NOWHERE },
+  ackReceipt: { receipt_id: NOWHERE },
+  submitReceipt: { receipt_type: 'x.note', to },
+  bootstrap: {},
+  getConfig: {},
+}
+
+const OPERATIONS = Object.keys(contract) as OperationKey[]
+const everyOperation = (fails: ErrorCode, more: object, only: (key: OperationKey) => boolean = () => true) =>
+  OPERATIONS.filter(only).map((key): Step => ({ do: key, with: LEAST[key], fails, ...more }))
+
+const common: readonly Step[] = [
+  ...OPERATIONS.map(
+    (key): Step => ({ do: key, with: { ...LEAST[key], unknown_field: 'x' }, fails: 'invalid_input' }),
+  ),
+  ...OPERATIONS.map(
+    (key): Step => ({ do: key, with: { ...LEAST[key], tenant_id: 'x' }, fails: 'invalid_input' }),
+  ),
+  ...everyOperation('unauthenticated', { as: 'nobody' }),
+  ...everyOperation('forbidden', { as: 'powerless' }, (key) => key !== 'getConfig'),
+  { database: 'down' },
+  ...everyOperation('database_unavailable', {}, (key) => key !== 'getConfig'),
+  { database: 'up' },
+  { do: 'listTasks' },
+]
+
+const strict: readonly Step[] = [
+  { do: 'createTask', with: { type: 'a' }, keep: 'task' },
+  claim('held'),
+  { do: 'complete', with: { ...holding('held'), result: 1 }, fails: 'locatability_required' },
+  { do: 'complete', with: { ...holding('held'), result: 1, store_result: true } },
+  { do: 'getTask', with: { task_id: '$task.task_id' } },
+]
+
+export const HISTORIES: Readonly<Record<string, History>> = {
+  'all operations and errors': {
+    config: { lease: { max_renewals: 11 } },
+    steps: [
+      ...creation,
+      ...looking,
+      ...working,
+      ...settling,
+      ...ledger,
+      ...submitting,
+      ...credentials,
+      ...common,
+    ],
+  },
+  'strict locatability': { config: { receipts: { locatability: 'strict' } }, steps: strict },
+}
+
+/** Errors that any operation declares and that no step can bring about, with the reason. */
+export const NOT_PRODUCIBLE: Readonly<Record<string, string>> = {
+  rate_limit_exceeded: 'rate limits are not built yet',
+  internal_error:
+    'a defect of ours, never an answer to an input; the facade is tested with a handler that throws',
+  'getConfig forbidden': 'open to every caller',
+  'getConfig database_unavailable': 'answered without the database',
+}
+
+/** Only these take something whose size has a limit of its own; for the others the whole body has one (bad-input.test.ts). */
+export const SIZED: readonly OperationKey[] = ['createTask', 'complete', 'reportProgress']
+
+export function declaredErrors(): { key: OperationKey; code: ErrorCode }[] {
+  return OPERATIONS.flatMap((key) => {
+    const { errors }: Operation = contract[key]
+    const sized = COMMON_ERRORS.filter((code) => code !== 'payload_too_large' || SIZED.includes(key))
+    return [...errors, ...sized]
+      .filter((code) => !(code in NOT_PRODUCIBLE) && !(`${key} ${code}` in NOT_PRODUCIBLE))
+      .map((code) => ({ key, code }))
+  })
+}

@@ -1,0 +1,42 @@
+// The examples are true: each runs against a real server and checks its own outcome.
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createClient } from '@asyncgate/sdk'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { configOf } from '../src/config.ts'
+import { type RunningGate, startGate } from '../src/gate.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const run = promisify(execFile)
+/** The one thing here that does not come with npm. */
+const hasPython = spawnSync('python3', ['--version']).status === 0
+let gate: RunningGate
+
+beforeAll(async () => {
+  gate = await startGate(
+    configOf({ port: 0, database: { url: 'memory:' }, auth: { mode: 'dev' }, log: { level: 'silent' } }),
+  )
+})
+afterAll(() => gate.stop())
+
+async function example(program: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run(program, args, { cwd: ROOT, env: { ...process.env, ASYNCGATE_URL: gate.url } })
+  return stdout
+}
+
+test('quick start', async () => {
+  expect(await example(process.execPath, 'examples/quick-start.ts')).toContain('done: {"text":"Hello, Ada"}')
+})
+
+test('an agent over MCP comes back and finds its work', async () => {
+  expect(await example(process.execPath, 'examples/agent-over-mcp.ts')).toContain('nothing is open')
+})
+
+test('a worker in Python', async (context) => {
+  if (!hasPython) context.skip('there is no python3 on this machine')
+  const client = createClient({ url: gate.url })
+  const { task_id } = await client.createTask({ type: 'count.words', payload: { text: 'to be or not' } })
+  expect(await example('python3', 'examples/worker.py', '--once')).toContain('completed')
+  expect((await client.getTask({ task_id })).result?.result).toEqual({ words: 4 })
+})

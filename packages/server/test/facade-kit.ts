@@ -1,0 +1,76 @@
+// For the tests of the facades alone: handlers that answer from a script, and an app around them.
+import type { OperationKey } from '@asyncgate/sdk'
+import type { Caller } from '../src/auth/caller.ts'
+import { createSharedKeyAuth, SHARED_CALLER } from '../src/auth/shared-key.ts'
+import { type CallLog, createDispatch } from '../src/facade/dispatch.ts'
+import type { CallContext, Handlers } from '../src/facade/handler.ts'
+import { createHostGuard } from '../src/facade/host-guard.ts'
+import { createHttp, type HttpParts } from '../src/facade/http.ts'
+
+export const KEY = 'a-shared-key-of-the-tests'
+export const TASK_ID = '0197c5a4-7d2e-7c11-9d3a-5b2f4e8a1c01'
+export const RECEIPT_ID = '0197c5a4-7d2e-7c12-b6f0-2a9c4d1e8f03'
+
+export interface Seen {
+  readonly key: OperationKey
+  readonly input: unknown
+  readonly context: CallContext
+}
+
+type Script = { [K in OperationKey]?: (input: never, context: CallContext) => unknown }
+
+/** Every operation answers what the script says, else an empty object; what came in is kept in `seen`. */
+export function scriptedHandlers(script: Script = {}) {
+  const seen: Seen[] = []
+  const handler = (key: OperationKey) => async (input: never, context: CallContext) => {
+    seen.push({ key, input, context })
+    return script[key]?.(input, context) ?? {}
+  }
+  // A stub for the facades: whether real handlers answer what the contract says is tested with the real ones.
+  const handlers = new Proxy({}, { get: (_target, key) => handler(key as OperationKey) }) as Handlers
+  return { handlers, seen }
+}
+
+export function createTestLog() {
+  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = []
+  const write = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, fields: { ...fields }, message })
+  }
+  const log: CallLog = { info: write('info'), error: write('error') }
+  return { log, lines }
+}
+
+export function countingIds() {
+  let count = 0
+  return { next: () => `id-${(count += 1)}` }
+}
+
+export const clock = { now: () => 0 }
+
+export function callerWith(caller: Partial<Caller>): Caller {
+  return { ...SHARED_CALLER, ...caller }
+}
+
+export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {}) {
+  const { handlers, seen } = scriptedHandlers(script)
+  const { log, lines } = createTestLog()
+  const ids = countingIds()
+  const app = createHttp({
+    dispatch: createDispatch({ handlers, log, ids, clock }),
+    authenticate: createSharedKeyAuth({ mode: 'keys', apiKey: KEY }),
+    hostGuard: createHostGuard({ loopback: true }),
+    asksForCredentials: true,
+    toolNames: 'underscore',
+    version: '1.2.3',
+    ids,
+    log,
+    health: async () => ({ status: 'ok' }),
+    ready: async () => true,
+    metrics: async () => 'asyncgate_up 1\n',
+    metricsPublic: false,
+    ...parts,
+  })
+  return { app, seen, lines }
+}
+
+export const authorized = { authorization: `Bearer ${KEY}` }

@@ -1,0 +1,102 @@
+// Runs the same steps on a store and on the memory store, and compares all that can be seen after each.
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import type { Claimed, Result } from '../../src/engine/decide/index.ts'
+import { createMemoryStore } from '../../src/store/memory/index.ts'
+import type { Store } from '../../src/store/port.ts'
+import { createChance } from '../simulation/chance.ts'
+import { simulatedPolicy } from '../simulation/policy.ts'
+import { see } from './seen.ts'
+import { createSide, type Moment, type Side } from './side.ts'
+import { AGENTS, KEYS, type Known, passing, single, type Step, together, WORKERS } from './steps.ts'
+
+interface Pair {
+  readonly oracle: Side
+  readonly subject: Side
+  steps: number
+}
+
+type ModelStep = fc.AsyncCommand<Known, Pair>
+
+const START = Date.UTC(2026, 0, 1)
+const policies = simulatedPolicy(createChance(1))
+const POLICY = {
+  ...policies,
+  lease: { ...policies.lease, maxRenewals: 3, maxLifetimeSeconds: 0 },
+  receipts: { ...policies.receipts, locatability: 'lenient' },
+  claim: { maxTasks: 1_000, maxConcurrentLeases: 6 },
+} as const
+
+export function createPair(store: Store, tenantId: string): { model: Known; real: Pair } {
+  return {
+    model: { now: START, tasks: [], leases: [], receipts: [] },
+    real: {
+      oracle: createSide({ store: createMemoryStore(), tenantId, policy: POLICY }),
+      subject: createSide({ store, tenantId, policy: POLICY }),
+      steps: 0,
+    },
+  }
+}
+
+async function both(
+  known: Known,
+  pair: Pair,
+  act: (side: Side, at: Moment) => Promise<readonly Result[]>,
+): Promise<void> {
+  const at = { now: known.now, number: ++pair.steps }
+  const expected = await act(pair.oracle, at)
+  const answered = await act(pair.subject, at)
+  expect(answered.map(answerOf), 'answers').toEqual(expected.map(answerOf))
+  const of = { principals: [...AGENTS, ...WORKERS], now: known.now, keys: KEYS }
+  const [should, is] = [await see(pair.oracle, of), await see(pair.subject, of)]
+  expect(is).toEqual(should)
+  learn(known, expected)
+  known.receipts.splice(0, Infinity, ...should.ledger.map(({ receipt }) => receipt.receiptId))
+}
+
+function answerOf(result: Result): unknown {
+  return result.ok ? result.reply : result.error.body()
+}
+
+function learn(known: Known, results: readonly Result[]): void {
+  for (const result of results) {
+    const { taskId, grants } = (result.ok ? (result.reply ?? {}) : {}) as {
+      taskId?: string
+    } & Partial<Claimed>
+    if (taskId !== undefined && !known.tasks.includes(taskId)) known.tasks.push(taskId)
+    for (const { lease } of grants ?? []) {
+      known.leases.push({ worker: lease.worker, taskId: lease.taskId, leaseId: lease.leaseId })
+    }
+  }
+}
+
+function carryOut({ text, commands }: Step): ModelStep {
+  return {
+    toString: () => text,
+    check: (known) => commands(known).length > 0,
+    run: (known, pair) => both(known, pair, (side, at) => side.execute(commands(known), at)),
+  }
+}
+
+const sweep = fc.constant<ModelStep>({
+  toString: () => 'sweep',
+  check: () => true,
+  run: (known, pair) => both(known, pair, (side, at) => side.sweep(at)),
+})
+
+const timePasses = passing.map(
+  (ms): ModelStep => ({
+    toString: () => `${ms} ms pass`,
+    check: () => true,
+    run: async (known) => {
+      known.now += ms
+    },
+  }),
+)
+
+export function steps(maxCommands: number): fc.Arbitrary<Iterable<ModelStep>> {
+  const one = single.map(carryOut)
+  const several = together.map(carryOut)
+  // A kind is as likely as it is often in this list.
+  return fc.commands([one, one, one, one, several, several, timePasses, sweep], { maxCommands, size: 'max' })
+}

@@ -1,0 +1,37 @@
+// Everything that a store tells of its tasks and receipts, as plain JSON: to see whether two stores agree, and whether
+// a call has changed anything.
+import type { Store } from '../src/store/port.ts'
+
+const EVERY_TASK = {
+  status: null,
+  type: null,
+  createdBy: null,
+  concerning: null,
+  deadLetter: null,
+  tag: null,
+  createdFrom: null,
+  createdBefore: null,
+  before: null,
+  limit: 100_000,
+}
+const EVERY_RECEIPT = {
+  to: { kind: null, id: null },
+  from: { kind: null, id: null },
+  concerning: null,
+  taskId: null,
+  receiptType: null,
+  after: null,
+  limit: 100_000,
+}
+
+export type WholeState = Awaited<ReturnType<typeof wholeState>>
+
+export async function wholeState(store: Store, tenantId: string) {
+  const tasks = await store.listTasks({ ...EVERY_TASK, tenantId })
+  const receipts = await store.listReceipts({ ...EVERY_RECEIPT, tenantId })
+  // Through JSON: stores may differ in what JSON does not tell apart, such as -0 and 0.
+  return JSON.parse(JSON.stringify({ tasks, receipts })) as {
+    tasks: typeof tasks
+    receipts: typeof receipts
+  }
+}
