@@ -1,0 +1,111 @@
+// One run: measures every row of a scenario as often as asked for, then shows and keeps the result. Whatever was started is
+// stopped again, also on Ctrl-C.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createLab } from './lab/lab.ts'
+import { describeMachine } from './lab/machine.ts'
+import { type PostgresGround, startPostgresGround } from './lab/postgres.ts'
+import { summariseProfiles } from './profile/self-time.ts'
+import { writeResult } from './report/files.ts'
+import { createProgress, type Progress } from './report/progress.ts'
+import type { MeasuredRow, Result } from './report/result.ts'
+import { renderTable } from './report/table.ts'
+import type { Bench, Row, Scenario } from './scenario.ts'
+import { scenarios } from './scenarios/index.ts'
+import { readSettings, type Settings, Usage } from './settings.ts'
+
+const RESULTS = join(import.meta.dirname, 'results')
+
+export async function bench(args: readonly string[]): Promise<number> {
+  try {
+    return await run(readSettings(args))
+  } catch (error) {
+    process.stderr.write(`${error instanceof Usage ? error.message : describe(error)}\n`)
+    return error instanceof Usage ? 2 : 1
+  }
+}
+
+async function run(settings: Settings): Promise<number> {
+  const progress = createProgress()
+  const lab = await createLab((text) => progress.show(text))
+  const closeAndExit = (code: number) => () => {
+    progress.end('stopping')
+    void lab.close().then(() => process.exit(code))
+  }
+  process.once('SIGINT', closeAndExit(130))
+  process.once('SIGTERM', closeAndExit(143))
+  const startedAt = new Date().toISOString().replace(/[:.]/g, '-')
+  const profileFolder = settings.profile
+    ? join(RESULTS, `profiles-${settings.scenario}-${startedAt}`)
+    : undefined
+  if (profileFolder) mkdirSync(profileFolder, { recursive: true })
+  const notes: string[] = []
+  let ground: Promise<PostgresGround> | undefined
+  const scenario = scenarios[settings.scenario]
+  const tools: Bench = {
+    lab,
+    settings,
+    count: settings.count ?? scenario.count,
+    profileFolder,
+    postgres: () => (ground ??= startPostgresGround(lab)),
+    note: (text) => {
+      if (!notes.includes(text)) notes.push(text)
+    },
+  }
+  try {
+    const rows = await measureAll(scenario, { tools, progress })
+    const postgres = ground === undefined ? undefined : (await ground).version
+    const result: Result = {
+      scenario: settings.scenario,
+      settings: { ...settings, count: tools.count },
+      machine: { ...describeMachine(), ...(postgres ? { postgres } : {}) },
+      startedAt,
+      rows,
+      notes,
+    }
+    progress.end('')
+    process.stdout.write(`${renderTable(scenario, result)}\n`)
+    for (const file of writeResult(RESULTS, scenario, result)) process.stdout.write(`wrote ${file}\n`)
+  } finally {
+    await lab.close()
+  }
+  if (profileFolder) process.stdout.write(`\n${summariseProfiles(profileFolder)}\n`)
+  return 0
+}
+
+interface Parts {
+  readonly tools: Bench
+  readonly progress: Progress
+}
+
+async function measureAll(scenario: Scenario, { tools, progress }: Parts): Promise<readonly MeasuredRow[]> {
+  const rows = await scenario.rows(tools)
+  const measured = rows.map((row): MeasuredRow => ({ label: row.label, samples: [] }))
+  const dropped = new Set<Row>()
+  for (const { row, at, round } of schedule(rows, tools.settings.repeat, scenario.order)) {
+    if (dropped.has(row)) continue
+    progress.begin(`${row.label}, ${round + 1} of ${tools.settings.repeat}`)
+    try {
+      const figures = await row.measure()
+      measured[at]!.samples.push(figures)
+      progress.done(scenario.columns.map(({ name, unit }) => ({ name, unit, value: figures[name] })))
+    } catch (error) {
+      // Without the first row there is nothing to compare with.
+      if (at === 0) throw error
+      dropped.add(row)
+      tools.note(`${row.label} dropped out: ${describe(error).split('\n').slice(0, 4).join(' | ')}`)
+    }
+  }
+  return measured.filter(({ samples }) => samples.length > 0)
+}
+
+function schedule(rows: readonly Row[], repeat: number, order: Scenario['order']) {
+  const rounds = Array.from({ length: repeat }, (_, round) => round)
+  return order === 'alternating'
+    ? rounds.flatMap((round) => rows.map((row, at) => ({ row, at, round })))
+    : rows.flatMap((row, at) => rounds.map((round) => ({ row, at, round })))
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

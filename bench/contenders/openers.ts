@@ -1,0 +1,13 @@
+// Who can take part, loaded only when it does: a peer that isn't installed spoils nobody else's run.
+import type { OpenQueue } from '../players/queue.ts'
+
+export const openers = {
+  asyncgate: async () => (await import('./asyncgate.ts')).openAsyncGate,
+  'pg-boss': async () => (await import('./pg-boss.ts')).openPgBoss,
+  graphile: async () => (await import('./graphile.ts')).openGraphile,
+  bullmq: async () => (await import('./bullmq.ts')).openBullmq,
+  plainjob: async () => (await import('./plainjob.ts')).openPlainjob,
+} satisfies Record<string, () => Promise<OpenQueue>>
+
+export type ContenderName = keyof typeof openers
+export type PeerName = Exclude<ContenderName, 'asyncgate'>

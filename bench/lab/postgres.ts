@@ -1,0 +1,69 @@
+// One PostgreSQL for the whole run, with the durability that production has, and a fresh database for each measurement.
+import { randomBytes } from 'node:crypto'
+import { Pool } from 'pg'
+import { startPostgres } from '../../packages/server/test/postgres-server.ts'
+import type { Lab } from './lab.ts'
+
+/** As the targets were measured; everything else is PostgreSQL's own default. */
+export const DURABLE_SETTINGS = { synchronous_commit: 'on', shared_buffers: '512MB' } as const
+
+export interface Database {
+  readonly url: string
+  query(text: string): Promise<Record<string, unknown>[]>
+  drop(): Promise<void>
+}
+
+export interface PostgresGround {
+  readonly version: string
+  createDatabase(): Promise<Database>
+  stop(): Promise<void>
+}
+
+export interface GroundOptions {
+  readonly fsync?: boolean
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export async function startPostgresGround(
+  lab: Lab,
+  { fsync = true, settings = {} }: GroundOptions = {},
+): Promise<PostgresGround> {
+  lab.progress('starting PostgreSQL')
+  const server = await startPostgres({ fsync, settings: { ...DURABLE_SETTINGS, ...settings } })
+  const stop = lab.onClose(() => server.remove())
+  const password = randomBytes(12).toString('hex')
+  const admin = new Pool({ connectionString: server.url, max: 2 })
+  // Connections of a server that is being stopped may break; nobody needs them any more.
+  admin.on('error', () => {})
+  const closeAdmin = lab.onClose(() => admin.end())
+  // A role like an application's own: no superuser, so that row-level security holds for it.
+  await admin.query(`create role bench login password '${password}'`)
+  const { rows } = await admin.query<{ server_version: string }>('show server_version')
+
+  async function createDatabase(): Promise<Database> {
+    const name = `bench_${randomBytes(6).toString('hex')}`
+    await admin.query(`create database ${name} owner bench`)
+    // What the last measurement left to be written must not be written during the next one.
+    await admin.query('checkpoint')
+    const url = new URL(server.url)
+    url.pathname = `/${name}`
+    const inspector = new Pool({ connectionString: url.href, max: 1 })
+    inspector.on('error', () => {})
+    url.username = 'bench'
+    url.password = password
+    const drop = lab.onClose(async () => {
+      await inspector.end()
+      await admin.query(`drop database if exists ${name} with (force)`)
+    })
+    return { url: url.href, query: async (text) => (await inspector.query(text)).rows, drop }
+  }
+
+  return {
+    version: rows[0]?.server_version ?? 'unknown',
+    createDatabase,
+    stop: async () => {
+      await closeAdmin()
+      await stop()
+    },
+  }
+}

@@ -1,0 +1,26 @@
+// How fast a backlog of no-ops is worked off.
+import { chooseEntrants } from '../contenders/entrants.ts'
+import type { Scenario } from '../scenario.ts'
+import { BATCH_CALLERS, BATCH_SIZE, withPair } from './pair.ts'
+
+export const drain: Scenario = {
+  about: 'claim and complete a backlog of no-ops',
+  count: 50_000,
+  columns: [{ name: 'drain', unit: 'tasks/s', better: 'more' }],
+  ratio: 'first ÷ row',
+  order: 'alternating',
+  goals: [{ row: 'pg-boss', column: 'drain', atLeast: 1, store: 'postgres' }],
+  rows: async (bench) => {
+    const { count } = bench
+    return (await chooseEntrants(bench)).map((entrant) => ({
+      label: entrant.label,
+      measure: () =>
+        withPair(bench, entrant, { warmUpCount: 4_000 }, async ({ producer, worker, from }) => {
+          await producer.ask('addInBatches', { from, count, callers: BATCH_CALLERS, batchSize: BATCH_SIZE })
+          await worker.ask('consume', { from, expected: count, style: 'throughput' })
+          const { startedAt, endedAt } = await worker.ask('consumed')
+          return { drain: (count * 1_000) / (endedAt - startedAt) }
+        }),
+    }))
+  },
+}
