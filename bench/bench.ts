@@ -2,7 +2,7 @@
 // stopped again, also on Ctrl-C.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createLab } from './lab/lab.ts'
+import { createLab, type Lab } from './lab/lab.ts'
 import { describeMachine } from './lab/machine.ts'
 import { type PostgresGround, startPostgresGround } from './lab/postgres.ts'
 import { summariseProfiles } from './profile/self-time.ts'
@@ -28,12 +28,7 @@ export async function bench(args: readonly string[]): Promise<number> {
 async function run(settings: Settings): Promise<number> {
   const progress = createProgress()
   const lab = await createLab((text) => progress.show(text))
-  const closeAndExit = (code: number) => () => {
-    progress.end('stopping')
-    void lab.close().then(() => process.exit(code))
-  }
-  process.once('SIGINT', closeAndExit(130))
-  process.once('SIGTERM', closeAndExit(143))
+  const signalled = closeOnSignal(lab, progress)
   const startedAt = new Date().toISOString().replace(/[:.]/g, '-')
   const profileFolder = settings.profile
     ? join(RESULTS, `profiles-${settings.scenario}-${startedAt}`)
@@ -66,11 +61,27 @@ async function run(settings: Settings): Promise<number> {
     progress.end('')
     process.stdout.write(`${renderTable(scenario, result)}\n`)
     for (const file of writeResult(RESULTS, scenario, result)) process.stdout.write(`wrote ${file}\n`)
+  } catch (error) {
+    // What fails because everything is being closed is no failure; the process ends with it.
+    await signalled()
+    throw error
   } finally {
     await lab.close()
   }
   if (profileFolder) process.stdout.write(`\n${summariseProfiles(profileFolder)}\n`)
   return 0
+}
+
+/** A terminal and npm may both pass Ctrl-C on: closing begins once, and is not cut short by the second. Answers its end. */
+function closeOnSignal(lab: Lab, progress: Progress): () => Promise<void> {
+  let closing: Promise<void> | undefined
+  const close = (code: number) => {
+    if (closing === undefined) progress.end('stopping')
+    closing ??= lab.close().then(() => process.exit(code))
+  }
+  process.on('SIGINT', () => close(130))
+  process.on('SIGTERM', () => close(143))
+  return async () => closing
 }
 
 interface Parts {

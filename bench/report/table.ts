@@ -3,12 +3,27 @@ import type { Goal, Scenario } from '../scenario.ts'
 import { showNumber } from './numbers.ts'
 import { type MeasuredRow, ratioIn, type Result, spreadIn } from './result.ts'
 
+const COLUMNS_MAX = 3
+
 export function renderTable(scenario: Scenario, result: Result): string {
   const { settings, machine, rows, notes } = result
   const first = rows[0]
   if (first === undefined) return 'Nothing was measured.'
-  const header = ['', ...scenario.columns.flatMap(({ name, unit }) => [`${name} (${unit})`, scenario.ratio])]
-  const body = rows.map((row) => [row.label, ...scenario.columns.flatMap((column) => cells(column, row))])
+  const heads = scenario.columns.map(({ name, unit }) => `${name} (${unit})`)
+  // Many columns are easier to read as lines.
+  const lines =
+    scenario.columns.length <= COLUMNS_MAX
+      ? [
+          ['', ...heads.flatMap((head) => [head, scenario.ratio])],
+          ...rows.map((row) => [row.label, ...scenario.columns.flatMap((column) => cells(column, row))]),
+        ]
+      : [
+          ['', ...rows.flatMap((row) => [row.label, ...(row === first ? [] : [scenario.ratio])])],
+          ...scenario.columns.map((column, at) => [
+            heads[at]!,
+            ...rows.flatMap((row) => cells(column, row).slice(0, row === first ? 1 : 2)),
+          ]),
+        ]
 
   function cells(column: Scenario['columns'][number], row: MeasuredRow): string[] {
     const spread = spreadIn(row, column)
@@ -28,7 +43,7 @@ export function renderTable(scenario: Scenario, result: Result): string {
     about,
     `${how}; ${where}`,
     '',
-    ...align([header, ...body]),
+    ...align(lines),
     '',
     ...goals,
     ...notes.map((note) => `note: ${note}`),
@@ -54,12 +69,13 @@ function judge(
   if (goal.store !== undefined && goal.store !== result.settings.store) return []
   return result.rows
     .filter((row) => row !== first && row.label.startsWith(goal.row))
-    .map((row) => {
-      const ratio = ratioIn(scenario, { first, row }, { name: goal.column }) ?? Number.NaN
+    .flatMap((row) => {
+      const ratio = ratioIn(scenario, { first, row }, { name: goal.column })
+      if (ratio === undefined) return []
       const [sign, bound] = goal.atLeast === undefined ? ['≤', goal.atMost ?? 0] : ['≥', goal.atLeast]
       const met = sign === '≥' ? ratio >= bound : ratio <= bound
       const [subject, object] = scenario.ratio === 'first ÷ row' ? [first, row] : [row, first]
       const claim = `${goal.column} of ${subject.label} ${sign} ${bound} × ${object.label}`
-      return `goal ${met ? 'met' : 'NOT met'}: ${claim}: ${showNumber(ratio)} ×`
+      return [`goal ${met ? 'met' : 'NOT met'}: ${claim}: ${showNumber(ratio)} ×`]
     })
 }

@@ -9,6 +9,7 @@ import { growth } from './growth.ts'
 import { latency } from './latency.ts'
 import { mcp } from './mcp.ts'
 import { obligations } from './obligations.ts'
+import { reads } from './reads.ts'
 import { waitingWorkers } from './waiting-workers.ts'
 import { wal } from './wal.ts'
 
@@ -23,6 +24,7 @@ export const scenarios = {
   mcp,
   obligations,
   growth,
+  reads,
   durability,
   wal,
 } satisfies Record<string, Scenario>

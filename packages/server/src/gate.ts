@@ -55,8 +55,8 @@ export interface RunningGate extends Gate {
   readonly port: number
 }
 
-/** A request that is still under way after this long is cut off. */
-const STOP_MS_MAX = 10_000
+/** A connection that is still open after this long is cut off, so that the process is gone within 10 s. */
+const STOP_MS_MAX = 9_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
   const clock = parts.clock ?? systemClock

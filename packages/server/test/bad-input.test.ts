@@ -11,6 +11,7 @@ import {
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { configOf } from '../src/config.ts'
+import { encodeCursor } from '../src/facade/page.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { createLog } from '../src/log.ts'
 import { type Protocol, PROTOCOLS } from './doors.ts'
@@ -18,14 +19,14 @@ import { inputOf } from './schema-values.ts'
 import { callRaw, type RawAnswer, type RawCall } from './raw-calls.ts'
 import { verifies } from './requirements.ts'
 import { openTestStore, type OpenedStore, STORE_KINDS } from './stores.ts'
-import { wholeState } from './whole-state.ts'
+import { stateText } from './whole-state.ts'
 
 const KEY = 'the-key-of-the-test'
 const NOWHERE = '0197c5a4-7d2e-7c12-b6f0-2a9c4d1e8f03'
 const OPERATIONS = Object.keys(contract) as OperationKey[]
 const text = (bytes: number) => 'a'.repeat(bytes)
 /** Its member `a` makes it so many bytes long. */
-const filled = (bytes: number, around: { a: string }) => ({
+const filled = (bytes: number, around: { a: string; schema_version?: string }) => ({
   ...around,
   a: text(bytes - Buffer.byteLength(JSON.stringify(around))),
 })
@@ -251,7 +252,7 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
   })
 
   const target = () => ({ url: gate.url, credential: KEY })
-  const state = () => wholeState(gate.store, 'default')
+  const state = () => stateText(gate.store, 'default')
 
   for (const protocol of PROTOCOLS) {
     verifies(
@@ -267,7 +268,7 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
             ...(field === undefined ? [] : [field]),
           ])
         }
-        expect(await state()).toEqual(before)
+        expect((await state()) === before).toBe(true)
       },
     )
 
@@ -283,11 +284,11 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
               if (answer.ok) before = await state()
               else {
                 expect([key, declared(key, answer)]).toEqual([key, 'declared'])
-                expect(await state()).toEqual(before)
+                expect((await state()) === before).toBe(true)
               }
             }),
             // Seeded, so that a run says the same twice; more runs find more, and cost as much.
-            { numRuns: kind === 'memory' ? 40 : 10, seed: 7 },
+            { numRuns: kind === 'memory' ? 25 : 8, seed: 7 },
           )
         }
       },
@@ -307,10 +308,16 @@ function declared(key: OperationKey, { status, body }: RawAnswer): string {
 /** Inputs that nearly fit, and inputs that do not. */
 function callsOf(key: OperationKey, scene: Scene, protocol: Protocol): fc.Arbitrary<RawCall> {
   const known = {
-    task_id: [scene.queued, scene.held.task_id, scene.succeeded],
+    // Canceled, it could be worked on no more.
+    task_id: [scene.queued, scene.succeeded, ...(key === 'cancelTask' ? [] : [scene.held.task_id])],
     lease_id: [scene.held.lease_id],
     receipt_id: scene.receipts,
     worker_id: [scene.held.worker_id],
+    cursor: [
+      encodeCursor('tasks', scene.queued),
+      encodeCursor('receipts', 3),
+      encodeCursor('obligations', 3),
+    ],
   }
   return inputOf(jsonSchema(contract[key].input), known).map((input) => {
     const { pathFields, method } = routeOf(contract[key])

@@ -51,7 +51,7 @@ function queryOf(text: string): string {
   const query = new URLSearchParams(
     entries.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   )
-  return entries.length === 0 ? '' : `?${query}`
+  return entries.length === 0 ? '' : `?${query.toString()}`
 }
 
 async function callMcp(call: RawCall, { url, credential }: Target): Promise<RawAnswer> {

@@ -61,19 +61,23 @@ const SURPRISES: readonly unknown[] = [
   ...[[], {}, [null], [[]], { a: undefined }, { constructor: 1 }, { toString: null, length: -1 }, DEEP],
 ]
 
+const DATES = fc
+  .date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z') })
+  .map((at) => at.toISOString())
+
 const surprise = fc.constantFrom(...SURPRISES)
 
-/** An input: an object of the schema, in which any value may be a surprise and any member may be missing or unknown. */
+/** An input as the schema wants it; more often with one thing wrong in it; now and then wrong altogether. */
 export function inputOf(schema: Schema, known: Known): fc.Arbitrary<Record<string, unknown>> {
   const plain = valueOf(schema, known, '') as fc.Arbitrary<Record<string, unknown>>
+  const spoiled = fc.tuple(plain, fc.nat(), surprise).map(([input, at, value]) => spoil(input, at, value))
+  const extended = fc
+    .tuple(plain, fc.string(), surprise)
+    .map(([input, name, value]) => ({ ...input, [name]: value }))
   return fc.oneof(
     { weight: 4, arbitrary: plain },
-    {
-      weight: 1,
-      arbitrary: fc
-        .tuple(plain, fc.string(), surprise)
-        .map(([input, name, value]) => ({ ...input, [name]: value })),
-    },
+    { weight: 6, arbitrary: spoiled },
+    { weight: 1, arbitrary: extended },
     { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...namesIn(schema)), surprise) },
   )
 }
@@ -82,11 +86,24 @@ function namesIn({ properties = {} }: { properties?: unknown }): string[] {
   return [...Object.keys(properties as object), 'unknown']
 }
 
-function valueOf(schema: Schema, known: Known, name: string): fc.Arbitrary<unknown> {
-  return fc.oneof({ weight: 12, arbitrary: wanted(schema, known, name) }, { weight: 1, arbitrary: surprise })
+/** Puts the value in one of the places of the input, however deep. */
+function spoil(input: Record<string, unknown>, at: number, value: unknown): Record<string, unknown> {
+  const copy = structuredClone(input)
+  const places: { in: Record<string, unknown>; key: string }[] = []
+  const open: unknown[] = [copy]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const key of Object.keys(node as object)) {
+      places.push({ in: node as Record<string, unknown>, key })
+      const member = (node as Record<string, unknown>)[key]
+      if (typeof member === 'object' && member !== null) open.push(member)
+    }
+  }
+  const place = places[at % Math.max(places.length, 1)]
+  if (place !== undefined) place.in[place.key] = value
+  return copy
 }
 
-function wanted(schema: Schema, known: Known, name: string): fc.Arbitrary<unknown> {
+function valueOf(schema: Schema, known: Known, name: string): fc.Arbitrary<unknown> {
   const choices = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined
   if (choices !== undefined) return fc.oneof(...choices.map((choice) => valueOf(choice, known, name)))
   if ('const' in schema) return fc.constant(schema.const)
@@ -109,19 +126,20 @@ function objectOf(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   })
 }
 
+/** Near the lower bound, where most bounds mean something, or at a bound. */
 function integerOf({ minimum = -1_000, maximum = 1_000 }: Schema): fc.Arbitrary<unknown> {
   const [low, high] = [Math.max(Number(minimum), -1e9), Math.min(Number(maximum), 1e9)]
-  return fc.oneof(
-    fc.integer({ min: low, max: Math.min(high, low + 5) }),
-    fc.constantFrom(low, high, low - 1, high + 1),
-  )
+  return fc.oneof(fc.integer({ min: low, max: Math.min(high, low + 5) }), fc.constantFrom(low, high))
 }
 
 function stringOf(schema: Schema, known: Known, name: string): fc.Arbitrary<unknown> {
   const values =
     known[name] ?? known[name.replace(/^(parent|caused_by|since)_/, '').replace(/_receipt_id$/, 'receipt_id')]
-  if (schema.format === 'uuid') return fc.oneof(fc.uuid(), ...(values ? [fc.constantFrom(...values)] : []))
-  if (schema.format === 'date-time') return fc.date({ noInvalidDate: true }).map((at) => at.toISOString())
+  if (schema.format === 'uuid') {
+    const real = values ? [{ weight: 4, arbitrary: fc.constantFrom(...values) }] : []
+    return fc.oneof({ weight: 1, arbitrary: fc.uuid() }, ...real)
+  }
+  if (schema.format === 'date-time') return DATES
   if (name === 'receipt_type')
     return fc.constantFrom('x.note', 'schedule.created', 'schedule.deleted', 'task.failed')
   if (values) return fc.constantFrom(...values)

@@ -24,14 +24,18 @@ const EVERY_RECEIPT = {
   limit: 100_000,
 }
 
-export type WholeState = Awaited<ReturnType<typeof wholeState>>
-
-export async function wholeState(store: Store, tenantId: string) {
+async function read(store: Store, tenantId: string) {
   const tasks = await store.listTasks({ ...EVERY_TASK, tenantId })
   const receipts = await store.listReceipts({ ...EVERY_RECEIPT, tenantId })
-  // Through JSON: stores may differ in what JSON does not tell apart, such as -0 and 0.
-  return JSON.parse(JSON.stringify({ tasks, receipts })) as {
-    tasks: typeof tasks
-    receipts: typeof receipts
-  }
+  return { tasks, receipts }
+}
+
+/** Through JSON: stores may differ in what JSON does not tell apart, such as -0 and 0. */
+export async function wholeState(store: Store, tenantId: string) {
+  return JSON.parse(await stateText(store, tenantId)) as Awaited<ReturnType<typeof read>>
+}
+
+/** For comparing one store with itself, often. */
+export async function stateText(store: Store, tenantId: string): Promise<string> {
+  return JSON.stringify(await read(store, tenantId))
 }

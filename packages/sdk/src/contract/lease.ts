@@ -11,7 +11,6 @@ import {
   LIST_ENTRIES_MAX,
   NAME_LENGTH_MAX,
   PrincipalRef,
-  SECONDS_MAX,
   SUMMARY_LENGTH_MAX,
   TASK_STATUSES,
   timestamp,
@@ -31,12 +30,7 @@ const claim = {
   accept_types: names.optional().describe('Only these types; absent means any.'),
   preferred_types: names.optional().describe('Of equal priority, these first.'),
   max_tasks: z.int().min(1).max(BATCH_MAX).default(1).describe('At most this many tasks.'),
-  lease_ttl_seconds: z
-    .int()
-    .min(1)
-    .max(SECONDS_MAX)
-    .optional()
-    .describe('Lease length; default 300, clamped to 10–1800.'),
+  lease_ttl_seconds: z.int().optional().describe('Lease length; default 300, clamped to 10–1800.'),
   wait_seconds: z
     .int()
     .min(0)
@@ -80,12 +74,7 @@ const failure = {
 }
 const progress = { progress: field.object('How far it is: {percent?, message?, …}.') }
 const renewal = {
-  extend_by_seconds: z
-    .int()
-    .min(1)
-    .max(SECONDS_MAX)
-    .optional()
-    .describe("New length from now; default the lease's own."),
+  extend_by_seconds: z.int().optional().describe("New length from now; default the lease's own."),
 }
 const release = { reason: z.string().max(SUMMARY_LENGTH_MAX).optional().describe('Why it is given back.') }
 

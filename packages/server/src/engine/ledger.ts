@@ -1,5 +1,5 @@
 // The ledger's rules: what a receipt is, what it may carry, which types discharge which.
-import { createHash } from 'node:crypto'
+import { hash as digest } from 'node:crypto'
 import { canonicalJson, GateError } from '@asyncgate/sdk'
 import type { JsonObject, Principal, Receipt } from './model.ts'
 import type { Policy } from './policy.ts'
@@ -49,7 +49,7 @@ export interface Fact {
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return digest('sha256', text, 'hex')
 }
 
 export function hashOfJson(value: unknown): string {

@@ -82,4 +82,8 @@ function refuseWhileStopping(app: FastifyInstance): void {
     if (isStopping)
       throw new GateError('database_unavailable', 'The server is stopping. Repeat the call in a moment.')
   })
+  // What was under way is answered, and its connection not kept: an idle one would hold up the stop.
+  app.addHook('onSend', async (_request, reply) => {
+    if (isStopping) reply.header('connection', 'close')
+  })
 }

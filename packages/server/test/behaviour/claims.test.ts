@@ -4,6 +4,7 @@ import { iso } from '../../src/clock.ts'
 import { verifies } from '../requirements.ts'
 import { type Bench, onEveryStore } from './harness.ts'
 import {
+  asAgent,
   BY_HAND,
   claim,
   claimedIds,
@@ -228,12 +229,12 @@ onEveryStore('claims', (open, _kind, store, beside) => {
   verifies('LEASE-3', 'leases last 300 s, or as asked, between 10 and 1800 s', async () => {
     const bench = await open(BY_HAND)
     const lengths: number[] = []
-    for (const lease_ttl_seconds of [undefined, 1, 9, 10, 11, 1_800, 1_801, 86_400]) {
+    for (const lease_ttl_seconds of [undefined, -1, 0, 9, 10, 11, 1_800, 1_801, 86_400]) {
       await create(bench)
       const lease = await claimOne(bench, lease_ttl_seconds === undefined ? {} : { lease_ttl_seconds })
       lengths.push((Date.parse(lease.expires_at) - bench.clock.now()) / 1_000)
     }
-    expect(lengths).toEqual([300, 10, 10, 10, 11, 1_800, 1_800, 1_800])
+    expect(lengths).toEqual([300, 10, 10, 10, 10, 11, 1_800, 1_800, 1_800])
   })
 
   verifies('LEASE-3', 'the bounds of leases come from the configuration', async () => {
@@ -322,6 +323,21 @@ onEveryStore('claims', (open, _kind, store, beside) => {
     const other = await bench.call('getTask', { task_id: lease.task_id, worker_id: 'w-2' })
     expect(other.lease).toEqual(seen)
   })
+
+  verifies(
+    'LEASE-3',
+    'the lease shows to the owner, and not to one who is merely owed the outcome',
+    async () => {
+      const bench = await open(BY_HAND)
+      const recipient = { principal_kind: 'agent', principal_id: 'bob' } as const
+      const { task_id } = await leased(bench, { principal_id: 'alice', recipient })
+      const seenBy = async (id: string) => (await bench.call('getTask', { task_id }, asAgent(id))).lease
+      expect(await seenBy('alice')).toMatchObject({ worker_id: 'w-1', fence: 1 })
+      expect(await seenBy('bob')).toBeNull()
+      const { tasks } = await bench.call('listTasks', {}, asAgent('bob'))
+      expect(tasks).toMatchObject([{ task_id, status: 'leased', lease: null }])
+    },
+  )
 
   verifies('LEASE-3', 'a claim leaves an accepted receipt from the worker', async () => {
     const bench = await open(BY_HAND)

@@ -168,7 +168,7 @@ onEveryStore('leases', (open) => {
     const bench = await open(BY_HAND)
     const lease = await leased(bench)
     const lengths: number[] = []
-    for (const asked of [1, 10, 42, 1_800, 1_801]) {
+    for (const asked of [0, 10, 42, 1_800, 1_801]) {
       const { expires_at } = await renew(bench, lease, asked)
       lengths.push((Date.parse(expires_at) - bench.clock.now()) / 1_000)
     }
@@ -256,6 +256,11 @@ onEveryStore('leases', (open) => {
     expect(refusal).toMatchObject({ code: 'lease_renewal_limit', status: 409 })
     await bench.clock.advance(199_999)
     await bench.call('complete', { ...held(lease), store_result: true })
+  })
+
+  verifies('LEASE-5', 'a limit on the life of a lease holds from its grant on', async () => {
+    const bench = await open({ lease: { ...BY_HAND.lease, max_lifetime_seconds: 120 } })
+    expect((await leased(bench)).expires_at).toBe(inMs(bench, 120_000))
   })
 
   verifies('LEASE-5', 'without limits a lease may be renewed as long as its worker likes', async () => {

@@ -1,10 +1,9 @@
 // What is left of a task that failed: a dead letter that can be listed, and redriven as a new task.
 import { expect } from 'vitest'
-import { DEFAULT_SCOPES } from '../../src/auth/roles.ts'
 import { iso } from '../../src/clock.ts'
 import { verifies } from '../requirements.ts'
 import { type Bench, onEveryStore } from './harness.ts'
-import { BY_HAND, claimedIds, claimOne, createId, ERROR, held, leased, task } from './scenes.ts'
+import { asAgent, BY_HAND, claimedIds, claimOne, createId, ERROR, held, leased, task } from './scenes.ts'
 
 const inMs = (bench: Bench, ms: number) => iso(bench.clock.now() + ms)
 
@@ -105,21 +104,15 @@ onEveryStore('redrive', (open) => {
 
   verifies('STATE-6', 'owner and administrator redrive; the recipient and others do not', async () => {
     const bench = await open(BY_HAND)
-    const as = (id: string) => ({
-      caller: {
-        principal: { kind: 'agent', id } as const,
-        role: 'agent' as const,
-        scopes: new Set(DEFAULT_SCOPES.agent),
-        speaksForAll: false,
-      },
-    })
     const recipient = { principal_kind: 'agent', principal_id: 'bob' } as const
     const lease = await leased(bench, { principal_id: 'alice', recipient, max_attempts: 1 })
     await bench.call('fail', { ...held(lease), error: ERROR })
     const { task_id } = lease
-    expect(await bench.refusal('retryTask', { task_id }, as('bob'))).toMatchObject({ code: 'forbidden' })
-    expect(await bench.refusal('retryTask', { task_id }, as('eve'))).toMatchObject({ code: 'not_found' })
-    expect(await bench.call('retryTask', { task_id }, as('alice'))).toMatchObject({ is_duplicate: false })
+    expect(await bench.refusal('retryTask', { task_id }, asAgent('bob'))).toMatchObject({ code: 'forbidden' })
+    expect(await bench.refusal('retryTask', { task_id }, asAgent('eve'))).toMatchObject({ code: 'not_found' })
+    expect(await bench.call('retryTask', { task_id }, asAgent('alice'))).toMatchObject({
+      is_duplicate: false,
+    })
     expect(await bench.call('retryTask', { task_id })).toMatchObject({ is_duplicate: true })
   })
 })

@@ -1,6 +1,7 @@
 // What many behaviour tests begin with, look at, or wait for.
 import type { GateContract, GateError, Input, OperationKey, Output } from '@asyncgate/sdk'
 import { expect } from 'vitest'
+import { DEFAULT_SCOPES } from '../../src/auth/roles.ts'
 import type { ConfigValues } from '../../src/config.ts'
 import type { Store } from '../../src/store/port.ts'
 import { createVirtualClock, turns } from '../virtual-clock.ts'
@@ -84,6 +85,13 @@ export async function refusedWithoutTrace<K extends OperationKey>(
   const refusal = await bench.refusal(key, input)
   expect(await evidence(bench, input.task_id)).toEqual(before)
   return refusal
+}
+
+/** A call with the credential of an agent of its own, instead of an administrator's. */
+export function asAgent(id: string) {
+  const scopes = new Set(DEFAULT_SCOPES.agent)
+  const principal = { kind: 'agent' as const, id }
+  return { caller: { principal, role: 'agent' as const, scopes, speaksForAll: false } }
 }
 
 /** Promises of a store that are still under way, so that a test can wait for them instead of for time. */

@@ -26,7 +26,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
         fc.asyncProperty(steps(STEPS_MAX), async (commands) => {
           await fc.asyncModelRun(() => createPair(opened.store, `run-${++runs}`), commands)
         }),
-        { seed: SEED, numRuns: RUNS[kind], verbose: 1 },
+        { seed: SEED, numRuns: RUNS[kind] },
       )
     },
   )

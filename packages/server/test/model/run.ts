@@ -20,7 +20,7 @@ type ModelStep = fc.AsyncCommand<Known, Pair>
 
 const START = Date.UTC(2026, 0, 1)
 const policies = simulatedPolicy(createChance(1))
-const POLICY = {
+export const POLICY = {
   ...policies,
   lease: { ...policies.lease, maxRenewals: 3, maxLifetimeSeconds: 0 },
   receipts: { ...policies.receipts, locatability: 'lenient' },

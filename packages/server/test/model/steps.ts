@@ -37,6 +37,14 @@ function pick<T>(list: readonly T[], index: number): T | undefined {
   return list.length === 0 ? undefined : list[index % list.length]
 }
 
+/** Only what was asked for. */
+function brief(wanted: object): string {
+  const said = Object.entries(wanted).filter(
+    ([, value]) => value !== null && value !== 0 && !(Array.isArray(value) && value.length === 0),
+  )
+  return said.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')
+}
+
 const definition = fc.record({
   type: fc.constantFrom('a', 'b'),
   capabilities: fc.constantFrom([], ['GPU'], ['gpu', 'net']),
@@ -62,7 +70,7 @@ const create = fc
   })
   .map(
     ({ by, wanted, deadlineSeconds, dependsOn, cause }): Step => ({
-      text: `create ${JSON.stringify({ by: by.id, ...wanted, deadlineSeconds, dependsOn })}`,
+      text: `create ${brief({ ...wanted, deadlineSeconds, dependsOn, cause })} by ${by.id}`,
       commands: ({ now, tasks, receipts }) => {
         const task: Partial<NewTask> = {
           ...wanted,
@@ -89,7 +97,7 @@ const claim = fc
   })
   .map(
     ({ by, able, ...wanted }): Step => ({
-      text: `claim ${JSON.stringify({ by: by.id, able, ...wanted })}`,
+      text: `claim ${brief({ able, ...wanted })} by ${by.id}`,
       commands: () => [claimOf(by, { capabilities: able, ...wanted })],
     }),
   )

@@ -75,6 +75,7 @@ function acceptedBody({ definition }: Task, { filter }: ClaimCommand, { policy }
 function newLease(task: Task, command: ClaimCommand, context: Context): Lease {
   const { now, ids } = context
   const ttlMs = ttl(command.ttlSeconds, context)
+  const expiresAt = Math.min(now + ttlMs, lastMoment(now, context))
   const timeoutAt =
     task.definition.timeoutSeconds === null ? null : now + task.definition.timeoutSeconds * 1_000
   return {
@@ -84,15 +85,21 @@ function newLease(task: Task, command: ClaimCommand, context: Context): Lease {
     fence: task.state.fence,
     grantedAt: now,
     ttlMs,
-    expiresAt: now + ttlMs,
+    expiresAt,
     timeoutAt,
-    checkAt: Math.min(now + ttlMs, timeoutAt ?? Infinity),
+    checkAt: Math.min(expiresAt, timeoutAt ?? Infinity),
     renewals: 0,
     concurrencyKey: task.definition.concurrencyKey,
     endedAt: null,
     end: null,
     settlement: null,
   }
+}
+
+/** Where the configuration caps the life of a lease: its end, whatever was asked for. */
+export function lastMoment(grantedAt: number, { policy }: Context): number {
+  const { maxLifetimeSeconds } = policy.lease
+  return maxLifetimeSeconds === 0 ? Infinity : grantedAt + maxLifetimeSeconds * 1_000
 }
 
 export function ttl(seconds: number | null, { policy }: Context): number {

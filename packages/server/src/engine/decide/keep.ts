@@ -6,7 +6,7 @@ import type { Lease, Receipt, Task } from '../model.ts'
 import { RENEWALS_BEFORE_ANOMALY } from '../policy.ts'
 import { nextStatus } from '../state-table.ts'
 import { raise } from './anomaly.ts'
-import { ttl } from './claim.ts'
+import { lastMoment, ttl } from './claim.ts'
 import { type Context, heldLease, withState } from './context.ts'
 
 type Of<K extends LeaseCommand['kind']> = Extract<LeaseCommand, { kind: K }>
@@ -48,9 +48,9 @@ function run(task: Task, move: 'start' | 'progress', context: Context): Task[] {
   return [withState(task, context.now, { status, startedAt: task.state.startedAt ?? context.now })]
 }
 
-function withinCaps(lease: Lease, wanted: number, { policy }: Context): number {
-  const { maxRenewals, maxLifetimeSeconds } = policy.lease
-  const lastAt = maxLifetimeSeconds === 0 ? Infinity : lease.grantedAt + maxLifetimeSeconds * 1_000
+function withinCaps(lease: Lease, wanted: number, context: Context): number {
+  const { maxRenewals, maxLifetimeSeconds } = context.policy.lease
+  const lastAt = lastMoment(lease.grantedAt, context)
   if ((maxRenewals > 0 && lease.renewals >= maxRenewals) || lease.expiresAt >= lastAt) {
     throw new GateError(
       'lease_renewal_limit',

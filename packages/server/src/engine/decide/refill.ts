@@ -12,10 +12,12 @@ export function refill(view: View, keys: Iterable<string>, context: Context) {
 }
 
 function unpark(view: View, key: string, context: Context): Task[] {
-  const taken = new Map<string, number>()
+  const tasks = [...view.parked(key)].flatMap((taskId) => view.task(taskId) ?? [])
+  // What this batch has unparked already, and nobody has taken, is offered the slot as well.
+  const taken = countByGroup(tasks.filter((task) => task.state.place === 'ready'))
   const ready: Task[] = []
-  for (const task of bestFirst(view, view.parked(key))) {
-    const group = `${task.definition.lane}\n${task.definition.type}`
+  for (const task of bestFirst(tasks.filter((other) => other.state.place === 'parked'))) {
+    const group = groupOf(task)
     const used = taken.get(group) ?? 0
     if (view.activeByKey(key) + used >= (task.definition.concurrencyLimit ?? Infinity)) continue
     taken.set(group, used + 1)
@@ -24,9 +26,18 @@ function unpark(view: View, key: string, context: Context): Task[] {
   return ready
 }
 
-function bestFirst(view: View, taskIds: Iterable<string>): Task[] {
-  return [...taskIds]
-    .flatMap((taskId) => view.task(taskId) ?? [])
-    .filter((task) => task.state.place === 'parked')
-    .sort(({ definition: a }, { definition: b }) => b.priority - a.priority || (a.taskId < b.taskId ? -1 : 1))
+function groupOf({ definition }: Task): string {
+  return `${definition.lane}\n${definition.type}`
+}
+
+function countByGroup(tasks: readonly Task[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const task of tasks) counts.set(groupOf(task), (counts.get(groupOf(task)) ?? 0) + 1)
+  return counts
+}
+
+function bestFirst(tasks: readonly Task[]): Task[] {
+  return tasks.toSorted(
+    ({ definition: a }, { definition: b }) => b.priority - a.priority || (a.taskId < b.taskId ? -1 : 1),
+  )
 }

@@ -72,7 +72,7 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
       }
     },
     getTask: async ({ task_id, wait_seconds }, context) =>
-      taskToWire(await waitForEnd(task_id, wait_seconds, context), context.acting),
+      shown(await waitForEnd(task_id, wait_seconds, context), context),
     listTasks: async (input, context) => {
       const limit = pageLimit(input.limit, list)
       const rows = await store.listTasks({
@@ -89,7 +89,7 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
         limit: limit + 1,
       })
       const { page, next } = cutPage(rows, limit, (last) => encodeCursor('tasks', last.definition.taskId))
-      return { tasks: page.map((task) => taskToWire(task, context.acting)), next_cursor: next }
+      return { tasks: page.map((task) => shown(task, context)), next_cursor: next }
     },
     cancelTask: ({ task_id, reason }, context) =>
       engine.run(context.caller.tenantId, {
@@ -104,7 +104,11 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
     },
     explainTask: async ({ task_id }, context) => {
       const task = await visible(task_id, context)
-      return { task_id, status: task.state.status, ...(await explained(task, parts, context)) }
+      return {
+        task_id,
+        status: task.state.status,
+        ...(await explained(asSeenBy(task, context), parts, context)),
+      }
     },
     getProgress: async ({ task_id, limit: wanted, cursor }, context) => {
       await visible(task_id, context)
@@ -155,6 +159,17 @@ async function explained(task: TaskView, parts: HandlerParts, { caller }: CallCo
     tenantLeases: limit === 0 ? null : { active: await store.countActive(tenantId, null), limit },
   })
   return { claimable, reasons: [...reasons] }
+}
+
+/** Who works on it is told to the owner, the holder and administrators; whoever is merely owed the outcome waits for that. */
+function asSeenBy(task: TaskView, context: CallContext): TaskView {
+  const { principal, sees } = actorOf(context)
+  const isOwner = samePrincipal(task.definition.createdBy, principal)
+  return sees === 'all' || isOwner || isHolder(task, principal) ? task : { ...task, lease: null }
+}
+
+function shown(task: TaskView, context: CallContext) {
+  return taskToWire(asSeenBy(task, context), context.acting)
 }
 
 function isHolder(task: TaskView, principal: Principal): boolean {

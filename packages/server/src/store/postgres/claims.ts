@@ -16,7 +16,8 @@ export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
   looks: `select l.lane, row_number() over () as look
       from lanes l
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
-  fits: 'r.tenant_id = $1 and r.lane = k.lane',
+  // As the index says it, so that a look for types cannot end up there, whatever the planner believes.
+  fits: "r.tenant_id = $1 and r.lane || '' = k.lane",
   order: 'h.neg_priority, h.task_id',
 })
 
@@ -62,7 +63,7 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
       limit d.depth
       for update of s skip locked
     ) as s
-    join tasks t on t.tenant_id = $1 and t.task_id = s.task_id`,
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}`,
   )
 }
 

@@ -18,7 +18,8 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
       text = 'columns' in of ? of.text(inputRows(of.columns), postgresWords) : of.text(postgresWords)
       texts.set(of, text)
     }
-    return preparedStatements ? { name: of.name, text, values } : { text, values }
+    const named = preparedStatements && !('planEachTime' in of)
+    return named ? { name: of.name, text, values } : { text, values }
   }
 
   return (target: Target): Session => ({

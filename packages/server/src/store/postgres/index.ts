@@ -11,6 +11,7 @@ import { holdCounts, tryHoldKeys } from './locks.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
 import { connectionConfig, createPool } from './pool.ts'
+import { createScanner } from './scanner.ts'
 import { beginTransaction } from './transaction.ts'
 
 export interface PostgresOptions {
@@ -29,6 +30,7 @@ export async function createPostgresStore(options: PostgresOptions): Promise<Sto
   const driver: Driver = {
     kind: 'postgres',
     reader,
+    scanner: createScanner(pool, sessionOn),
     begin: () => beginTransaction(pool, sessionOn),
     holdCounts,
     tryHoldKeys,

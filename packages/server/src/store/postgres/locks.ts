@@ -5,14 +5,15 @@ import { type Counted, query, type Session } from '../sql/session.ts'
 // numbers: `offset 0` keeps the sort below them.
 const HOLD_COUNTS = query(
   'hold_counts',
-  () => `
+  ({ find }) => `
     select pg_advisory_xact_lock(wanted.id)
     from (
       select distinct hashtextextended($1::text || named.name, 0) as id
       from (
         select ' key ' || t.concurrency_key as name
         from json_array_elements_text($2::json) as held(task_id)
-        join tasks t on t.tenant_id = $1 and t.task_id = held.task_id::uuid and t.concurrency_key is not null
+        ${find('tasks', 't', 't.tenant_id = $1 and t.task_id = held.task_id::uuid')}
+        where t.concurrency_key is not null
         union all
         select value from json_array_elements_text($3::json)
       ) as named

@@ -1,5 +1,6 @@
 // The best parked tasks of each key, lane and type: from group to group along the index, never over a whole group.
 import { bulk, type KeyRoom, type ParkedHead, type Session } from '../sql/session.ts'
+import { ACTIVE_UNDER_KEY } from '../sql/statements/leases.ts'
 
 const group = (condition: string) => `
   select p.lane, p.type, p.concurrency_limit from parked p
@@ -14,7 +15,7 @@ export const PARKED_HEADS = bulk(
     with recursive groups as (
       select x.concurrency_key, x.ending - (
         select count(*) from leases l
-        where l.tenant_id = $1 and l.concurrency_key = x.concurrency_key and l.ended_at is null
+        where l.tenant_id = $1 and l.concurrency_key = x.concurrency_key and ${ACTIVE_UNDER_KEY}
       ) as room, g.lane, g.type, g.concurrency_limit
       from ${x}
       cross join lateral (${group('p.concurrency_key = x.concurrency_key')}) as g

@@ -1,17 +1,36 @@
 // What PostgreSQL says differently, and how a set of rows travels: as one JSON parameter.
-import type { Columns, ColumnType, Words } from '../sql/session.ts'
+import type { Columns, ColumnType, Matching, Words } from '../sql/session.ts'
 
 export const postgresWords: Words = {
-  lock: (table) => `for update of ${table}`,
+  // `offset 0` keeps the planner from turning the lookup round.
+  find: (table, alias, condition) =>
+    `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0) as ${alias}`,
+  findLocked: (table, alias, condition) =>
+    `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0 for update) as ${alias}`,
+  findOptional: (table, alias, condition) =>
+    `left join lateral (select * from ${table} ${alias} where ${condition} offset 0) as ${alias} on true`,
+  // By the row's own address: whoever changes these rows holds the task's lock, so that it cannot have moved.
+  update: (matching, set) => `
+    update ${matching.table} set ${set}
+    from (select x.*, f.ctid as address from ${found(matching)}) as x
+    where ${matching.table}.ctid = x.address`,
+  delete: (matching) => `
+    delete from ${matching.table} using (select f.ctid as address from ${found(matching)}) as x
+    where ${matching.table}.ctid = x.address`,
+  among: (column, select) => `${column} = any (array(${select}))`,
   lockSkipping: (table) => `for update of ${table} skip locked`,
   unhex: (expression) => `decode(${expression}, 'hex')`,
   hex: (expression) => `encode(${expression}, 'hex')`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,
-  deleteMatching: (table, columns, input) => `
-    delete from ${table} using ${input}
-    where ${table}.tenant_id = $1 ${columns.map((name) => `and ${table}.${name} = x.${name}`).join(' ')}`,
-  orderedJoin: 'join',
   id: (expression) => `cast(${expression} as uuid)`,
+}
+
+function found({ table, keys, input, and }: Matching): string {
+  const conditions = ['f.tenant_id = $1', ...keys.map((name) => `f.${name} = x.${name}`)]
+  return `${input} cross join lateral (
+      select f.ctid, f.* from ${table} f where ${conditions.join(' and ')} offset 0
+    ) as f
+    ${and === undefined ? '' : `where ${and('f')}`}`
 }
 
 const TYPES: Record<ColumnType, string> = {

@@ -2,7 +2,7 @@
 import type { ReceiptQuery } from '../port.ts'
 import { allOf, buildFilter } from './filter.ts'
 import { receiptColumns, type ReceiptRow } from './receipt-row.ts'
-import { type Query, query, type Session, type Value } from './session.ts'
+import { listQuery, type Query, type Session, type Value } from './session.ts'
 
 const queries = new Map<string, Query>()
 
@@ -29,7 +29,7 @@ export function listReceipts(session: Session, wanted: ReceiptQuery): Promise<Re
 
 function compose(name: string, of: { concerned: boolean; conditions: readonly string[]; count: number }): Query {
   const limit = `$${of.count}`
-  return query(name, (words) => {
+  return listQuery(name, (words) => {
     const page = (extra: string) => `
       select ${receiptColumns(words)}
       from receipts r

@@ -2,8 +2,8 @@
 // costs the same wherever it is: the relation whose index serves the list comes first, and orders it.
 import type { TaskQuery } from '../port.ts'
 import { allOf, buildFilter } from './filter.ts'
-import { type Query, query, type Session, type Value } from './session.ts'
-import { taskViewColumns, type TaskViewRow } from './task-view.ts'
+import { listQuery, type Query, type Session, type Value, type Words } from './session.ts'
+import { activeLease, taskViewColumns, type TaskViewRow } from './task-view.ts'
 import { firstUuidAt } from './uuid.ts'
 
 /** How far a task's id may run ahead of its creation time: batches share one clock, and clocks are set back. */
@@ -61,22 +61,22 @@ function isCommon(status: NonNullable<TaskQuery['status']>): boolean {
   return status === 'queued' || status === 'succeeded'
 }
 
-const RELATIONS: Record<Leader, (join: string) => string> = {
-  g: (join) => `task_tags g
-      ${join} task_states s on s.tenant_id = g.tenant_id and s.task_id = g.task_id
-      ${join} tasks t on t.tenant_id = g.tenant_id and t.task_id = g.task_id`,
-  s: (join) => `task_states s ${join} tasks t on t.tenant_id = s.tenant_id and t.task_id = s.task_id`,
-  t: (join) => `tasks t ${join} task_states s on s.tenant_id = t.tenant_id and s.task_id = t.task_id`,
+const RELATIONS: Record<Leader, (words: Words) => string> = {
+  g: ({ find }) => `task_tags g
+      ${find('task_states', 's', 's.tenant_id = g.tenant_id and s.task_id = g.task_id')}
+      ${find('tasks', 't', 't.tenant_id = g.tenant_id and t.task_id = g.task_id')}`,
+  s: ({ find }) => `task_states s ${find('tasks', 't', 't.tenant_id = s.tenant_id and t.task_id = s.task_id')}`,
+  t: ({ find }) => `tasks t ${find('task_states', 's', 's.tenant_id = t.tenant_id and s.task_id = t.task_id')}`,
 }
 
 function compose(name: string, of: { wanted: TaskQuery; conditions: readonly string[]; count: number }): Query {
   const lead = leaderOf(of.wanted)
   const limit = `$${of.count}`
-  return query(name, (words) => {
+  return listQuery(name, (words) => {
     const page = (extra: string) => `
       select ${taskViewColumns(words)}
-      from ${RELATIONS[lead](words.orderedJoin)}
-      left join leases l on l.tenant_id = t.tenant_id and l.task_id = t.task_id and l.ended_at is null
+      from ${RELATIONS[lead](words)}
+      ${activeLease(words)}
       where ${lead}.tenant_id = $1 ${allOf(of.conditions)} ${extra}
       order by ${lead}.task_id desc
       limit ${limit}`

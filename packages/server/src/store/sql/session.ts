@@ -23,19 +23,36 @@ type Member<T extends ColumnType> = T extends 'uuid' | 'text' | 'hex'
 
 export type RowOf<C extends Columns> = { readonly [K in keyof C]: Member<C[K]> }
 
+/** Rows of a table that are to be changed: those of the tenant whose `keys` equal those of an input row. */
+export interface Matching {
+  readonly table: string
+  readonly keys: readonly string[]
+  readonly input: string
+  /** A further condition on the row that was found. */
+  readonly and?: (row: string) => string
+}
+
+/**
+ * Lookups are words, not plain joins: PostgreSQL plans a statement once, perhaps while its tables are empty or have never been
+ * analysed, and would then scan a tenant's whole table for each batch. They leave it no choice but the index.
+ */
 export interface Words {
-  /** Row locks until the end of the transaction; nothing where there is one writer at a time. */
-  lock(table: string): string
+  /** For each row of what stands before: the rows of a table that fit, by an index. */
+  find(table: string, alias: string, condition: string): string
+  /** The same, locked until the end of the transaction; where there is one writer at a time, there is nothing to lock. */
+  findLocked(table: string, alias: string, condition: string): string
+  findOptional(table: string, alias: string, condition: string): string
+  /** `set` may name the input row `x` and the row itself by the table's name. */
+  update(matching: Matching, set: string): string
+  delete(matching: Matching): string
+  /** A column is one of those that a select gives. */
+  among(column: string, select: string): string
   lockSkipping(table: string): string
   /** hex text → bytes, and back. */
   unhex(expression: string): string
   hex(expression: string): string
   /** The members of a JSON array as a relation `e(value)`. */
   elements(expression: string): string
-  /** Deletes the rows of one tenant whose columns equal those of an input row. */
-  deleteMatching(table: string, columns: readonly string[], input: string): string
-  /** A join that starts at its left side, where the planner would not see by itself that this keeps the order. */
-  readonly orderedJoin: string
   /** Text as an id. */
   id(expression: string): string
 }
@@ -43,6 +60,8 @@ export interface Words {
 /** One statement with parameters. Its identity is the key of the prepared-statement caches: make it once. */
 export interface Query {
   readonly name: string
+  /** True for lists: their best plan depends on the values and on how much there is, so each call is planned anew. */
+  readonly planEachTime?: boolean
   readonly text: (words: Words) => string
 }
 
@@ -58,6 +77,10 @@ export interface Bulk<C extends Columns = Columns> {
 
 export function query(name: string, text: Query['text']): Query {
   return { name, text }
+}
+
+export function listQuery(name: string, text: Query['text']): Query {
+  return { name, text, planEachTime: true }
 }
 
 export function bulk<const C extends Columns>(name: string, columns: C, text: Bulk<C>['text']): Bulk<C> {
@@ -107,6 +130,8 @@ export interface ParkedHead {
 export interface Driver {
   readonly kind: Store['kind']
   readonly reader: Session
+  /** For statements that read whole tables: checks and figures, which nobody waits for. */
+  readonly scanner: Session
   begin(): Promise<Transaction>
   /** Locks the keys of these tasks, and these keys, workers and tenant, in one order, until the end of the transaction. */
   holdCounts(tx: Transaction, tenantId: string, counted: Counted): Promise<void>

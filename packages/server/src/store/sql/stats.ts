@@ -1,14 +1,14 @@
 // Figures for health and metrics, over all tenants: counts from narrow indexes.
 import type { TaskStatus } from '../../engine/model.ts'
 import type { Stats } from '../port.ts'
-import { query, type Session } from './session.ts'
+import { listQuery, type Session } from './session.ts'
 
-const BY_STATUS = query(
+const BY_STATUS = listQuery(
   'stats_by_status',
   () => 'select status, count(*) as total from task_states group by status',
 )
 
-const READY = query(
+const READY = listQuery(
   'stats_ready',
   () => `
     select count(*) as total, (
@@ -19,14 +19,14 @@ const READY = query(
     from ready`,
 )
 
-const DELAYED = query('stats_delayed', () => 'select count(*) as total from delayed')
+const DELAYED = listQuery('stats_delayed', () => 'select count(*) as total from delayed')
 
-const LEASES = query(
+const LEASES = listQuery(
   'stats_leases',
   () => 'select count(*) as total, count(distinct worker_id) as workers from leases where ended_at is null',
 )
 
-const OBLIGATIONS = query(
+const OBLIGATIONS = listQuery(
   'stats_obligations',
   () => 'select count(*) as total from obligations where discharged_by is null',
 )

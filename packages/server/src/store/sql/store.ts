@@ -23,7 +23,7 @@ import { transact } from './transact.ts'
 import { isUuid, uuids } from './uuid.ts'
 
 export function createSqlStore(driver: Driver): Store {
-  const { reader } = driver
+  const { reader, scanner } = driver
   const lanes = createLanes()
 
   async function readReceipts(tenantId: string, receiptIds: readonly string[]) {
@@ -73,9 +73,9 @@ export function createSqlStore(driver: Driver): Store {
     dependentsOf: async (tenantId, taskIds) =>
       distinctDependents(await dependentsOf(reader, tenantId, uuids(taskIds))),
     nextEligibleAt: (tenantId) => nextEligibleAt(reader, tenantId),
-    stats: () => readStats(reader),
+    stats: () => readStats(scanner),
     findDoubtfulObligations: async (limit) =>
-      (await doubtfulObligations(reader, limit)).map((row) => row.receipt_id),
+      (await doubtfulObligations(scanner, limit)).map((row) => row.receipt_id),
     hint: driver.hint,
     onHint: driver.onHint,
     migrate: driver.migrate,

@@ -2,6 +2,7 @@
 import type { TaskView } from '../port.ts'
 import { LEASE_COLUMNS, leaseFromRow, type LeaseRow } from './lease-row.ts'
 import { query, type Session, type Words } from './session.ts'
+import { ACTIVE } from './statements/leases.ts'
 import { taskColumns, taskFromRow, type TaskRow } from './task-row.ts'
 
 type LeasePart = { readonly [K in keyof LeaseRow as `lease__${K}`]: LeaseRow[K] | null }
@@ -21,13 +22,21 @@ export function taskViewColumns(words: Words): string {
   ) as progress`
 }
 
+export function activeLease(words: Words): string {
+  return words.findOptional(
+    'leases',
+    'l',
+    `l.tenant_id = t.tenant_id and l.task_id = t.task_id and ${ACTIVE}`,
+  )
+}
+
 const READ_TASK = query(
   'read_task',
   (words) => `
     select ${taskViewColumns(words)}
     from tasks t
-    join task_states s on s.tenant_id = t.tenant_id and s.task_id = t.task_id
-    left join leases l on l.tenant_id = t.tenant_id and l.task_id = t.task_id and l.ended_at is null
+    ${words.find('task_states', 's', 's.tenant_id = t.tenant_id and s.task_id = t.task_id')}
+    ${activeLease(words)}
     where t.tenant_id = $1 and t.task_id = $2`,
 )
 

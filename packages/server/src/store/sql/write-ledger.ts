@@ -31,13 +31,13 @@ export function writeLedger(session: Session, tenantId: string, receipts: readon
 
 /** For each parent the first receipt that could discharge it; the statement checks that it is such an obligation. */
 function discharged(receipts: readonly Receipt[]) {
-  const rows = new Map<string, { obligation_id: string; obligation_type: string; discharged_by: string }>()
+  const rows = new Map<string, { receipt_id: string; receipt_type: string; discharged_by: string }>()
   for (const { receiptId, receiptType, parents } of receipts) {
     if (!isTerminalType(receiptType)) continue
-    for (const obligation_type of Object.keys(DISCHARGED_BY).filter((type) => discharges(receiptType, type))) {
+    for (const type of Object.keys(DISCHARGED_BY).filter((opened) => discharges(receiptType, opened))) {
       for (const parent of parents) {
-        const key = `${parent} ${obligation_type}`
-        if (!rows.has(key)) rows.set(key, { obligation_id: parent, obligation_type, discharged_by: receiptId })
+        const key = `${parent} ${type}`
+        if (!rows.has(key)) rows.set(key, { receipt_id: parent, receipt_type: type, discharged_by: receiptId })
       }
     }
   }

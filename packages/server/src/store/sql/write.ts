@@ -8,7 +8,7 @@ import { insertLeases, updateLeases } from './statements/leases.ts'
 import { insertStates, insertTags, insertTasks, updateStates } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
-import { meetPrincipals, seePrincipals } from './statements/principals.ts'
+import { meetPrincipal, seePrincipal } from './statements/principals.ts'
 import { removeTimers, setTimers } from './statements/timers.ts'
 import { definitionToRow, stateToRow } from './task-row.ts'
 import { foldSightings } from './sightings.ts'
@@ -103,6 +103,10 @@ function writeDependencies(session: Session, tenantId: string, changes: Changes)
 }
 
 function writeSightings(session: Session, tenantId: string, { sightings }: Changes): Promise<unknown> {
-  const seen = foldSightings(sightings)
-  return Promise.all([seePrincipals(session, tenantId, seen), meetPrincipals(session, tenantId, seen)])
+  return Promise.all(
+    foldSightings(sightings).flatMap((seen) => [
+      seePrincipal(session, tenantId, seen),
+      meetPrincipal(session, tenantId, seen),
+    ]),
+  )
 }

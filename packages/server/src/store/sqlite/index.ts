@@ -34,6 +34,7 @@ function createDriver(writer: Connection, reader: Connection): Driver {
   return {
     kind: 'sqlite',
     reader,
+    scanner: reader,
     begin: () => begin(writer, turns),
     // One writer at a time: nobody else counts, locks or waits meanwhile.
     holdCounts: async () => {},

@@ -1,6 +1,7 @@
 // The best parked tasks of each key, lane and type: from group to group along the index, never over a whole group.
 import type { KeyRoom, ParkedHead, Session } from '../sql/session.ts'
 import { query } from '../sql/session.ts'
+import { ACTIVE_UNDER_KEY } from '../sql/statements/leases.ts'
 
 const NEXT_GROUP = query(
   'next_parked_group',
@@ -19,7 +20,7 @@ const HEADS = query(
     order by neg_priority, task_id
     limit max(0, $5 + $6 - (
       select count(*) from leases l
-      where l.tenant_id = $1 and l.concurrency_key = $2 and l.ended_at is null
+      where l.tenant_id = $1 and l.concurrency_key = $2 and ${ACTIVE_UNDER_KEY}
     ))`,
 )
 

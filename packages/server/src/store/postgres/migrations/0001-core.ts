@@ -1,5 +1,6 @@
 // The first schema: tasks, what is ready, leases, the ledger. Times are epoch milliseconds. JSON is kept as text (json, not
 // jsonb), with its keys in order. Names compare byte by byte, whatever the database's locale.
+import { FIRST_STATISTICS } from './first-statistics.ts'
 
 export const core = {
   name: '0001_core',
@@ -75,7 +76,8 @@ create table ready (
   task_id uuid not null,
   primary key (tenant_id, lane, type, neg_priority, task_id)
 );
-create index ready_any_type on ready (tenant_id, lane, neg_priority, task_id);
+-- An expression, so that a look for one type is never planned over this index.
+create index ready_any_type on ready (tenant_id, (lane || ''), neg_priority, task_id);
 
 create table delayed (
   tenant_id text collate "C" not null,
@@ -99,6 +101,9 @@ create table parked (
 );
 
 -- expires_at and renewals are in no index: a renewal rewrites one row and nothing else.
+--
+-- The last condition of each index over active leases always holds. It is there because only the statement that the index is
+-- made for says it: when few leases are active, the planner takes all of these indexes for equally good.
 create table leases (
   tenant_id text collate "C" not null,
   lease_id uuid not null,
@@ -118,10 +123,10 @@ create table leases (
   settlement json,
   primary key (tenant_id, lease_id)
 ) with (fillfactor = 80);
-create unique index leases_active on leases (tenant_id, task_id) where ended_at is null;
-create index leases_check on leases (check_at) where ended_at is null;
-create index leases_worker on leases (tenant_id, worker_id) where ended_at is null;
-create index leases_key on leases (tenant_id, concurrency_key) where ended_at is null and concurrency_key is not null;
+create unique index leases_active on leases (tenant_id, task_id) where ended_at is null and fence > 0;
+create index leases_check on leases (check_at) where ended_at is null and check_at > 0;
+create index leases_worker on leases (tenant_id, worker_id) where ended_at is null and worker_id > '';
+create index leases_key on leases (tenant_id, concurrency_key) where ended_at is null and concurrency_key > '';
 
 create table ledgers (
   tenant_id text collate "C" not null primary key,
@@ -155,16 +160,6 @@ create index receipts_to on receipts (tenant_id, to_id, position);
 create index receipts_from on receipts (tenant_id, from_id, position);
 create index receipts_type on receipts (tenant_id, receipt_type, position);
 
-create function refuse_receipt_change() returns trigger language plpgsql as $$
-begin
-  raise exception 'receipts are append-only: % is refused', lower(tg_op) using errcode = 'restrict_violation';
-end
-$$;
-create trigger receipts_append_only before update or delete on receipts
-  for each row execute function refuse_receipt_change();
-create trigger receipts_no_truncate before truncate on receipts
-  for each statement execute function refuse_receipt_change();
-
 create table obligations (
   tenant_id text collate "C" not null,
   receipt_id uuid not null,
@@ -176,6 +171,17 @@ create table obligations (
   primary key (tenant_id, receipt_id)
 );
 create index obligations_open on obligations (tenant_id, to_kind, to_id, position) where discharged_by is null;
+
+${FIRST_STATISTICS}
+create function refuse_receipt_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'receipts are append-only: % is refused', lower(tg_op) using errcode = 'restrict_violation';
+end
+$$;
+create trigger receipts_append_only before update or delete on receipts
+  for each row execute function refuse_receipt_change();
+create trigger receipts_no_truncate before truncate on receipts
+  for each statement execute function refuse_receipt_change();
 
 create table dependencies (
   tenant_id text collate "C" not null,

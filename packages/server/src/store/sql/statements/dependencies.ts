@@ -23,11 +23,10 @@ export function insertDependencies(
 const MARK_DUE = bulk(
   'mark_due',
   { depends_on: 'uuid' },
-  (x) => `
-    update dependencies as d
+  (x, words) => `
+    update dependencies
     set due = true
-    from ${x}
-    where d.tenant_id = $1 and d.depends_on = x.depends_on and not d.due`,
+    where tenant_id = $1 and ${words.among('depends_on', `select x.depends_on from ${x}`)} and not due`,
 )
 
 export function markDue(session: Session, tenantId: string, ended: readonly string[]): Promise<never[]> {
@@ -38,8 +37,12 @@ export function markDue(session: Session, tenantId: string, ended: readonly stri
   )
 }
 
-const SETTLE_DEPENDENTS = bulk('settle_dependents', { task_id: 'uuid' }, (x, words) =>
-  words.deleteMatching('dependencies', ['task_id'], x),
+const SETTLE_DEPENDENTS = bulk(
+  'settle_dependents',
+  { task_id: 'uuid' },
+  (x, words) => `
+    delete from dependencies
+    where tenant_id = $1 and ${words.among('task_id', `select x.task_id from ${x}`)}`,
 )
 
 export function settleDependents(session: Session, tenantId: string, taskIds: readonly string[]): Promise<never[]> {
@@ -63,13 +66,13 @@ export interface DependentRow {
  */
 const DUE_DEPENDENTS = query(
   'due_dependents',
-  () => `
+  (words) => `
     select distinct d.tenant_id, d.task_id, cast(t.definition as text) as definition
     from dependencies d
-    join tasks t on t.tenant_id = d.tenant_id and t.task_id = d.task_id
-    join task_states on_state on on_state.tenant_id = d.tenant_id and on_state.task_id = d.depends_on
+    ${words.find('tasks', 't', 't.tenant_id = d.tenant_id and t.task_id = d.task_id')}
+    ${words.find('task_states', 's', 's.tenant_id = d.tenant_id and s.task_id = d.depends_on')}
     where d.due and (
-      (on_state.status <> 'succeeded' and coalesce(t.definition ->> 'onDependencyFailure', 'cancel') = 'cancel')
+      (s.status <> 'succeeded' and coalesce(t.definition ->> 'onDependencyFailure', 'cancel') = 'cancel')
       or not exists (
         select 1 from dependencies other
         where other.tenant_id = d.tenant_id and other.task_id = d.task_id and not other.due
@@ -85,11 +88,11 @@ export function dueDependents(session: Session, limit: number): Promise<Dependen
 const DEPENDENTS_OF = bulk(
   'dependents_of',
   { depends_on: 'uuid' },
-  (x) => `
+  (x, words) => `
     select d.tenant_id, d.task_id, t.definition
     from ${x}
-    join dependencies d on d.tenant_id = $1 and d.depends_on = x.depends_on
-    join tasks t on t.tenant_id = $1 and t.task_id = d.task_id`,
+    ${words.find('dependencies', 'd', 'd.tenant_id = $1 and d.depends_on = x.depends_on')}
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = d.task_id')}`,
 )
 
 export function dependentsOf(session: Session, tenantId: string, taskIds: readonly string[]): Promise<DependentRow[]> {

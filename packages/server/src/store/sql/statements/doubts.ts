@@ -1,7 +1,8 @@
-// The check of the obligations' index against its evidence: for every obligation, the first receipt of a discharging type
-// that names it. It reads the whole ledger, for `doctor` and for tests; nothing that callers wait for uses it.
+// The check of the obligations' index against its evidence: every receipt that opens an obligation has its row; what names an
+// obligation as its parent, and is of a discharging type, discharged it or came after what did; and nothing else did.
+// It reads the whole ledger, for `doctor` and for tests; nothing that callers wait for uses it.
 import { DISCHARGED_BY } from '../../../engine/ledger.ts'
-import { query, type Session } from '../session.ts'
+import { listQuery, type Session } from '../session.ts'
 
 // Constants of the program, not input: safe to write into the text.
 const PAIRS = Object.entries(DISCHARGED_BY)
@@ -11,26 +12,36 @@ const OPENING = Object.keys(DISCHARGED_BY)
   .map((type) => `'${type}'`)
   .join(', ')
 
-const DOUBTFUL_OBLIGATIONS = query(
-  'doubtful_obligations',
-  (words) => `
-    with evidence as (
-      select r.tenant_id, p.receipt_id, min(r.position) as position
+const DOUBTFUL_OBLIGATIONS = listQuery('doubtful_obligations', (words) => {
+  const obligation = (on: string) => `o.tenant_id = r.tenant_id and o.receipt_id = ${on}`
+  const end = words.findOptional('receipts', 'd', 'd.tenant_id = o.tenant_id and d.receipt_id = o.discharged_by')
+  return `
+    select receipt_id from (
+      select r.receipt_id
+      from receipts r
+      ${words.findOptional('obligations', 'o', obligation('r.receipt_id'))}
+      where r.receipt_type in (${OPENING}) and (o.receipt_id is null or o.position <> r.position)
+      union
+      select o.receipt_id
       from receipts r
       cross join ${words.elements('r.parents')}
-      join receipts p on p.tenant_id = r.tenant_id and p.receipt_id = ${words.id('e.value')}
-      where (p.receipt_type, r.receipt_type) in (values ${PAIRS})
-      group by r.tenant_id, p.receipt_id
-    )
-    select p.receipt_id
-    from receipts p
-    left join obligations o on o.tenant_id = p.tenant_id and o.receipt_id = p.receipt_id
-    left join evidence e on e.tenant_id = p.tenant_id and e.receipt_id = p.receipt_id
-    left join receipts r on r.tenant_id = e.tenant_id and r.position = e.position
-    where p.receipt_type in (${OPENING})
-      and (o.receipt_id is null or o.position <> p.position or o.discharged_by is distinct from r.receipt_id)
-    limit $1`,
-)
+      ${words.find('obligations', 'o', obligation(words.id('e.value')))}
+      ${end}
+      where (o.receipt_type, r.receipt_type) in (values ${PAIRS}) and (d.position is null or d.position > r.position)
+      union
+      select o.receipt_id
+      from obligations o
+      ${end}
+      where o.discharged_by is not null and (
+        d.receipt_id is null
+        or (o.receipt_type, d.receipt_type) not in (values ${PAIRS})
+        or not exists (
+          select 1 from ${words.elements('d.parents')} where ${words.id('e.value')} = o.receipt_id
+        )
+      )
+    ) as doubtful
+    limit $1`
+})
 
 /** Of all tenants: the check is the system's. */
 export function doubtfulObligations(session: Session, limit: number): Promise<{ receipt_id: string }[]> {

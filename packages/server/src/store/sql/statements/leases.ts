@@ -2,13 +2,18 @@
 import { LEASE_CHANGES, LEASE_COLUMNS, type LeaseRow } from '../lease-row.ts'
 import { bulk, names, query, type RowOf, type Session } from '../session.ts'
 
+// Active leases, each time as the index says it that is meant.
+export const ACTIVE = 'l.ended_at is null and l.fence > 0'
+export const ACTIVE_UNDER_KEY = "l.ended_at is null and l.concurrency_key > ''"
+const ACTIVE_OF_WORKER = "l.ended_at is null and l.worker_id > ''"
+
 const LEASES_BY_ID = bulk(
   'leases_by_id',
   { lease_id: 'uuid' },
-  (x) => `
+  (x, words) => `
     select ${names(LEASE_COLUMNS, 'l')}
     from ${x}
-    join leases l on l.tenant_id = $1 and l.lease_id = x.lease_id`,
+    ${words.find('leases', 'l', 'l.tenant_id = $1 and l.lease_id = x.lease_id')}`,
 )
 
 export function leasesById(session: Session, tenantId: string, leaseIds: readonly string[]): Promise<LeaseRow[]> {
@@ -22,10 +27,10 @@ export function leasesById(session: Session, tenantId: string, leaseIds: readonl
 const ACTIVE_LEASES = bulk(
   'active_leases',
   { task_id: 'uuid' },
-  (x) => `
+  (x, words) => `
     select ${names(LEASE_COLUMNS, 'l')}
     from ${x}
-    join leases l on l.tenant_id = $1 and l.task_id = x.task_id and l.ended_at is null`,
+    ${words.find('leases', 'l', `l.tenant_id = $1 and l.task_id = x.task_id and ${ACTIVE}`)}`,
 )
 
 export function activeLeases(session: Session, tenantId: string, taskIds: readonly string[]): Promise<LeaseRow[]> {
@@ -53,15 +58,12 @@ export function insertLeases(
   return session.each(INSERT_LEASES, tenantId, rows)
 }
 
-const UPDATE_LEASES = bulk(
-  'update_leases',
-  LEASE_CHANGES,
-  (x) => `
-    update leases as l
-    set expires_at = x.expires_at, check_at = x.check_at, renewals = x.renewals, ended_at = x.ended_at,
-      end_kind = x.end_kind, settlement = x.settlement
-    from ${x}
-    where l.tenant_id = $1 and l.lease_id = x.lease_id`,
+const UPDATE_LEASES = bulk('update_leases', LEASE_CHANGES, (x, words) =>
+  words.update(
+    { table: 'leases', keys: ['lease_id'], input: x },
+    `expires_at = x.expires_at, check_at = x.check_at, renewals = x.renewals, ended_at = x.ended_at,
+      end_kind = x.end_kind, settlement = x.settlement`,
+  ),
 )
 
 export function updateLeases(
@@ -78,7 +80,7 @@ const ACTIVE_BY_KEY = bulk(
   (x) => `
     select x.name, (
       select count(*) from leases l
-      where l.tenant_id = $1 and l.concurrency_key = x.name and l.ended_at is null
+      where l.tenant_id = $1 and l.concurrency_key = x.name and ${ACTIVE_UNDER_KEY}
     ) as active
     from ${x}`,
 )
@@ -102,7 +104,7 @@ const ACTIVE_BY_WORKER = bulk(
   (x) => `
     select x.name, (
       select count(*) from leases l
-      where l.tenant_id = $1 and l.worker_id = x.name and l.ended_at is null
+      where l.tenant_id = $1 and l.worker_id = x.name and ${ACTIVE_OF_WORKER}
     ) as active
     from ${x}`,
 )
@@ -117,7 +119,7 @@ export function activeByWorker(session: Session, tenantId: string, workers: read
 
 const ACTIVE_OF_TENANT = query(
   'active_of_tenant',
-  () => 'select count(*) as active from leases where tenant_id = $1 and ended_at is null',
+  () => `select count(*) as active from leases l where l.tenant_id = $1 and ${ACTIVE}`,
 )
 
 export async function activeOfTenant(session: Session, tenantId: string): Promise<number> {
@@ -130,7 +132,7 @@ const DUE_LEASES = query(
   'due_leases',
   () => `
     select tenant_id, task_id, lease_id from leases
-    where ended_at is null and check_at <= $1
+    where ended_at is null and check_at > 0 and check_at <= $1
     order by check_at
     limit $2`,
 )

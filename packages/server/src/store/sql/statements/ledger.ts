@@ -9,7 +9,7 @@ const RECEIPTS_BY_ID = bulk(
   (x, words) => `
     select ${receiptColumns(words)}
     from ${x}
-    join receipts r on r.tenant_id = $1 and r.receipt_id = x.receipt_id`,
+    ${words.find('receipts', 'r', 'r.tenant_id = $1 and r.receipt_id = x.receipt_id')}`,
 )
 
 export function receiptsById(
@@ -30,7 +30,7 @@ const RECEIPTS_BY_KEY = bulk(
   (x, words) => `
     select ${receiptColumns(words)}
     from ${x}
-    join receipts r on r.tenant_id = $1 and r.receipt_key = ${words.unhex('x.receipt_key')}`,
+    ${words.find('receipts', 'r', `r.tenant_id = $1 and r.receipt_key = ${words.unhex('x.receipt_key')}`)}`,
 )
 
 export function receiptsByKey(session: Session, tenantId: string, keys: readonly string[]): Promise<ReceiptRow[]> {

@@ -22,20 +22,21 @@ export function insertObligations(
   return session.each(INSERT_OBLIGATIONS, tenantId, rows)
 }
 
-const DISCHARGE = { obligation_id: 'uuid', obligation_type: 'text', discharged_by: 'uuid' } as const
+const DISCHARGE = { receipt_id: 'uuid', receipt_type: 'text', discharged_by: 'uuid' } as const
 
-const DISCHARGE_OBLIGATIONS = bulk(
-  'discharge_obligations',
-  DISCHARGE,
-  (x) => `
-    update obligations as o
-    set discharged_by = x.discharged_by
-    from ${x}
-    where o.tenant_id = $1 and o.receipt_id = x.obligation_id and o.receipt_type = x.obligation_type
-      and o.discharged_by is null`,
+const DISCHARGE_OBLIGATIONS = bulk('discharge_obligations', DISCHARGE, (x, words) =>
+  words.update(
+    {
+      table: 'obligations',
+      keys: ['receipt_id', 'receipt_type'],
+      input: x,
+      and: (row) => `${row}.discharged_by is null`,
+    },
+    'discharged_by = x.discharged_by',
+  ),
 )
 
-/** The first receipt that discharges an obligation is the one that counts. */
+/** The first receipt that discharges an obligation is the one that counts: a row that another has changed is passed over. */
 export function dischargeObligations(
   session: Session,
   tenantId: string,
@@ -47,11 +48,11 @@ export function dischargeObligations(
 const OBLIGATIONS_OF_TASKS = bulk(
   'obligations_of_tasks',
   { task_id: 'uuid' },
-  (x) => `
+  (x, words) => `
     select o.receipt_id, o.discharged_by
     from ${x}
-    join tasks t on t.tenant_id = $1 and t.task_id = x.task_id
-    join obligations o on o.tenant_id = $1 and o.receipt_id = t.assigned_receipt_id`,
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}
+    ${words.find('obligations', 'o', 'o.tenant_id = $1 and o.receipt_id = t.assigned_receipt_id')}`,
 )
 
 export interface ObligationRow {
@@ -90,7 +91,7 @@ const OPEN_OBLIGATIONS = query(
   (words) => `
     select ${receiptColumns(words)}
     from obligations o
-    join receipts r on r.tenant_id = o.tenant_id and r.position = o.position
+    ${words.find('receipts', 'r', 'r.tenant_id = o.tenant_id and r.position = o.position')}
     where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.discharged_by is null and o.position > $4
     order by o.position
     limit $5`,

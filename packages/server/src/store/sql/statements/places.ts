@@ -39,7 +39,7 @@ export function insertReady(session: Session, tenantId: string, rows: readonly R
 }
 
 const DELETE_READY = bulk('delete_ready', READY_COLUMNS, (x, words) =>
-  words.deleteMatching('ready', ['lane', 'type', 'neg_priority', 'task_id'], x),
+  words.delete({ table: 'ready', keys: ['lane', 'type', 'neg_priority', 'task_id'], input: x }),
 )
 
 export function deleteReady(session: Session, tenantId: string, rows: readonly ReadyRow[]): Promise<never[]> {
@@ -64,7 +64,7 @@ export function insertDelayed(
 }
 
 const DELETE_DELAYED = bulk('delete_delayed', { eligible_at: 'bigint', task_id: 'uuid' }, (x, words) =>
-  words.deleteMatching('delayed', ['eligible_at', 'task_id'], x),
+  words.delete({ table: 'delayed', keys: ['eligible_at', 'task_id'], input: x }),
 )
 
 export function deleteDelayed(
@@ -89,11 +89,11 @@ export function insertParked(session: Session, tenantId: string, rows: readonly 
 }
 
 const DELETE_PARKED = bulk('delete_parked', PARKED_COLUMNS, (x, words) =>
-  words.deleteMatching(
-    'parked',
-    ['concurrency_key', 'lane', 'type', 'concurrency_limit', 'neg_priority', 'task_id'],
-    x,
-  ),
+  words.delete({
+    table: 'parked',
+    keys: ['concurrency_key', 'lane', 'type', 'concurrency_limit', 'neg_priority', 'task_id'],
+    input: x,
+  }),
 )
 
 export function deleteParked(session: Session, tenantId: string, rows: readonly ParkedRow[]): Promise<never[]> {
@@ -119,14 +119,8 @@ export function dueDelayed(
   return session.all(DUE_DELAYED, [tenantId, now, limit])
 }
 
-const MARK_READY = bulk(
-  'mark_ready',
-  { task_id: 'uuid' },
-  (x) => `
-    update task_states as s
-    set place = 'ready'
-    from ${x}
-    where s.tenant_id = $1 and s.task_id = x.task_id`,
+const MARK_READY = bulk('mark_ready', { task_id: 'uuid' }, (x, words) =>
+  words.update({ table: 'task_states', keys: ['task_id'], input: x }, "place = 'ready'"),
 )
 
 export function markReady(

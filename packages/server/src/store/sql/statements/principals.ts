@@ -1,57 +1,55 @@
 // Relationships: when a principal was first and last seen, and in how many sessions.
 import type { PrincipalKind } from '../../../engine/model.ts'
-import { bulk, query, type RowOf, type Session } from '../session.ts'
+import { query, type Session } from '../session.ts'
 
 /**
  * All that a batch saw of one principal: `silent` when the first sighting named no instance, so that only silence can tell a
- * new session; `instance_id` and `last_instance_id` the first and the last that were named; `more` the changes in between.
+ * new session; `instanceId` and `lastInstanceId` the first and the last that were named; `more` the changes in between.
  */
-const SIGHTING = {
-  kind: 'text',
-  id: 'text',
-  seen_at: 'bigint',
-  silent: 'boolean',
-  instance_id: 'text',
-  last_instance_id: 'text',
-  more: 'int',
-  silence_ms: 'bigint',
-} as const
-
-export type SightingRow = RowOf<typeof SIGHTING>
-
-const SEE_PRINCIPALS = bulk(
-  'see_principals',
-  SIGHTING,
-  (x) => `
-    update principals as p
-    set sessions_count = p.sessions_count + x.more
-        + case when x.silent and x.seen_at - p.last_seen_at > x.silence_ms then 1 else 0 end
-        + case when x.instance_id is not null and x.instance_id is distinct from p.instance_id then 1 else 0 end,
-      instance_id = coalesce(x.last_instance_id, p.instance_id),
-      last_seen_at = case when x.seen_at > p.last_seen_at then x.seen_at else p.last_seen_at end
-    from ${x}
-    where p.tenant_id = $1 and p.kind = x.kind and p.id = x.id`,
-)
-
-export function seePrincipals(session: Session, tenantId: string, rows: readonly SightingRow[]): Promise<never[]> {
-  return session.each(SEE_PRINCIPALS, tenantId, rows)
+export interface Seen {
+  readonly kind: PrincipalKind
+  readonly id: string
+  readonly seenAt: number
+  readonly silent: boolean
+  readonly instanceId: string | null
+  readonly lastInstanceId: string | null
+  readonly more: number
 }
 
-const MEET_PRINCIPALS = bulk(
-  'meet_principals',
-  SIGHTING,
-  (x) => `
+/** Without an instance id, half an hour of silence makes a new session. */
+const SESSION_SILENCE_MS = 30 * 60 * 1_000
+
+const SEE_PRINCIPAL = query(
+  'see_principal',
+  () => `
+    update principals
+    set sessions_count = sessions_count + $5
+        + case when last_seen_at < $6 then 1 else 0 end
+        + case when instance_id is distinct from coalesce($7, instance_id) then 1 else 0 end,
+      instance_id = coalesce($8, instance_id),
+      last_seen_at = case when last_seen_at < $4 then $4 else last_seen_at end
+    where tenant_id = $1 and kind = $2 and id = $3`,
+)
+
+export function seePrincipal(session: Session, tenantId: string, seen: Seen): Promise<never[]> {
+  const { kind, id, seenAt, silent, instanceId, lastInstanceId, more } = seen
+  const silentSince = silent ? seenAt - SESSION_SILENCE_MS : 0
+  return session.all(SEE_PRINCIPAL, [tenantId, kind, id, seenAt, more, silentSince, instanceId, lastInstanceId])
+}
+
+const MEET_PRINCIPAL = query(
+  'meet_principal',
+  () => `
     insert into principals (tenant_id, kind, id, first_seen_at, last_seen_at, sessions_count, instance_id)
-    select $1, x.kind, x.id, x.seen_at, x.seen_at,
-      1 + x.more + case when x.silent and x.instance_id is not null then 1 else 0 end, x.last_instance_id
-    from ${x}
-    where true
+    values ($1, $2, $3, $4, $4, $5, $6)
     on conflict do nothing`,
 )
 
-/** After `seePrincipals`: adds those that had not been seen before. */
-export function meetPrincipals(session: Session, tenantId: string, rows: readonly SightingRow[]): Promise<never[]> {
-  return session.each(MEET_PRINCIPALS, tenantId, rows)
+/** After `seePrincipal`: adds one that had not been seen before. */
+export function meetPrincipal(session: Session, tenantId: string, seen: Seen): Promise<never[]> {
+  const { kind, id, seenAt, silent, instanceId, lastInstanceId, more } = seen
+  const sessions = 1 + more + Number(silent && instanceId !== null)
+  return session.all(MEET_PRINCIPAL, [tenantId, kind, id, seenAt, sessions, lastInstanceId])
 }
 
 const RELATIONSHIP = query(

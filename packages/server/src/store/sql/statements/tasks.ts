@@ -9,12 +9,11 @@ const LOCK_TASKS = bulk(
   (x, words) => `
     select ${taskColumns(words)}
     from ${x}
-    join task_states s on s.tenant_id = $1 and s.task_id = x.task_id
-    join tasks t on t.tenant_id = $1 and t.task_id = x.task_id
-    order by s.task_id ${words.lock('s')}`,
+    ${words.findLocked('task_states', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
 )
 
-/** In id order, so that two transactions that want the same tasks do not wait for each other. */
+/** One after the other in id order, so that two transactions that want the same tasks do not wait for each other. */
 export function lockTasks(session: Session, tenantId: string, taskIds: readonly string[]): Promise<TaskRow[]> {
   return session.each(
     LOCK_TASKS,
@@ -29,8 +28,8 @@ const PEEK_TASKS = bulk(
   (x, words) => `
     select ${taskColumns(words)}
     from ${x}
-    join task_states s on s.tenant_id = $1 and s.task_id = x.task_id
-    join tasks t on t.tenant_id = $1 and t.task_id = x.task_id`,
+    ${words.find('task_states', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
 )
 
 export function peekTasks(session: Session, tenantId: string, taskIds: readonly string[]): Promise<TaskRow[]> {
@@ -47,8 +46,8 @@ const IDEMPOTENT_TASKS = bulk(
   (x, words) => `
     select ${taskColumns(words)}
     from ${x}
-    join tasks t on t.tenant_id = $1 and t.idempotency_hash = ${words.unhex('x.hash')}
-    join task_states s on s.tenant_id = $1 and s.task_id = t.task_id`,
+    ${words.find('tasks', 't', `t.tenant_id = $1 and t.idempotency_hash = ${words.unhex('x.hash')}`)}
+    ${words.find('task_states', 's', 's.tenant_id = $1 and s.task_id = t.task_id')}`,
 )
 
 export function idempotentTasks(
@@ -99,17 +98,14 @@ export function insertStates(
   return session.each(INSERT_STATES, tenantId, rows)
 }
 
-const UPDATE_STATES = bulk(
-  'update_states',
-  STATE_COLUMNS,
-  (x) => `
-    update task_states as s
-    set status = x.status, place = x.place, attempt = x.attempt, expiries = x.expiries, fence = x.fence,
+const UPDATE_STATES = bulk('update_states', STATE_COLUMNS, (x, words) =>
+  words.update(
+    { table: 'task_states', keys: ['task_id'], input: x },
+    `status = x.status, place = x.place, attempt = x.attempt, expiries = x.expiries, fence = x.fence,
       next_eligible_at = x.next_eligible_at, updated_at = x.updated_at, started_at = x.started_at,
       completed_at = x.completed_at, dead_letter = x.dead_letter, has_dependents = x.has_dependents,
-      terminal_receipt_id = x.terminal_receipt_id, result = x.result
-    from ${x}
-    where s.tenant_id = $1 and s.task_id = x.task_id`,
+      terminal_receipt_id = x.terminal_receipt_id, result = x.result`,
+  ),
 )
 
 export function updateStates(

@@ -22,7 +22,7 @@ export function setTimers(
 }
 
 const REMOVE_TIMERS = bulk('remove_timers', { task_id: 'uuid', kind: 'text' }, (x, words) =>
-  words.deleteMatching('timers', ['task_id', 'kind'], x),
+  words.delete({ table: 'timers', keys: ['task_id', 'kind'], input: x }),
 )
 
 export function removeTimers(

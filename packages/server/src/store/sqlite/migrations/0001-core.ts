@@ -116,10 +116,11 @@ create table leases (
   settlement text,
   primary key (tenant_id, lease_id)
 ) without rowid;
-create unique index leases_active on leases (tenant_id, task_id) where ended_at is null;
-create index leases_check on leases (check_at) where ended_at is null;
-create index leases_worker on leases (tenant_id, worker_id) where ended_at is null;
-create index leases_key on leases (tenant_id, concurrency_key) where ended_at is null and concurrency_key is not null;
+-- The last condition of each of these always holds; only the statement that the index is made for says it.
+create unique index leases_active on leases (tenant_id, task_id) where ended_at is null and fence > 0;
+create index leases_check on leases (check_at) where ended_at is null and check_at > 0;
+create index leases_worker on leases (tenant_id, worker_id) where ended_at is null and worker_id > '';
+create index leases_key on leases (tenant_id, concurrency_key) where ended_at is null and concurrency_key > '';
 
 create table ledgers (
   tenant_id text not null primary key,
