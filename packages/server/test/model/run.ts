@@ -1,4 +1,5 @@
 // Runs the same steps on a store and on the memory store, and compares all that can be seen after each.
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Claimed, Result } from '../../src/engine/decide/index.ts'
@@ -14,6 +15,8 @@ interface Pair {
   readonly oracle: Side
   readonly subject: Side
   steps: number
+  /** What the run has met: refusals, places, ends. */
+  readonly met: Map<string, number>
 }
 
 type ModelStep = fc.AsyncCommand<Known, Pair>
@@ -22,18 +25,22 @@ const START = Date.UTC(2026, 0, 1)
 const policies = simulatedPolicy(createChance(1))
 export const POLICY = {
   ...policies,
-  lease: { ...policies.lease, maxRenewals: 3, maxLifetimeSeconds: 0 },
+  lease: { ...policies.lease, maxRenewals: 1, maxLifetimeSeconds: 0 },
   receipts: { ...policies.receipts, locatability: 'lenient' },
   claim: { maxTasks: 1_000, maxConcurrentLeases: 6 },
 } as const
 
-export function createPair(store: Store, tenantId: string): { model: Known; real: Pair } {
+export function createPair(
+  store: Store,
+  { tenantId, met }: { tenantId: string; met: Map<string, number> },
+): { model: Known; real: Pair } {
   return {
     model: { now: START, tasks: [], leases: [], receipts: [] },
     real: {
       oracle: createSide({ store: createMemoryStore(), tenantId, policy: POLICY }),
       subject: createSide({ store, tenantId, policy: POLICY }),
       steps: 0,
+      met,
     },
   }
 }
@@ -49,9 +56,27 @@ async function both(
   expect(answered.map(answerOf), 'answers').toEqual(expected.map(answerOf))
   const of = { principals: [...AGENTS, ...WORKERS], now: known.now, keys: KEYS }
   const [should, is] = [await see(pair.oracle, of), await see(pair.subject, of)]
-  expect(is).toEqual(should)
+  // The matcher explains well and compares slowly.
+  if (!isDeepStrictEqual(is, should)) expect(is).toEqual(should)
   learn(known, expected)
-  known.receipts.splice(0, Infinity, ...should.ledger.map(({ receipt }) => receipt.receiptId))
+  count(
+    pair.met,
+    should.tasks.flatMap(({ state }) => [state.status, state.place]),
+  )
+  count(
+    pair.met,
+    expected.flatMap((result) => (result.ok ? [] : result.error.code)),
+  )
+  const fresh = should.ledger.slice(known.receipts.length)
+  count(
+    pair.met,
+    fresh.map(({ receipt }) => receipt.receiptType),
+  )
+  known.receipts.push(...fresh.map(({ receipt }) => receipt.receiptId))
+}
+
+function count(met: Map<string, number>, whats: readonly string[]): void {
+  for (const what of whats) met.set(what, (met.get(what) ?? 0) + 1)
 }
 
 function answerOf(result: Result): unknown {
@@ -98,5 +123,8 @@ export function steps(maxCommands: number): fc.Arbitrary<Iterable<ModelStep>> {
   const one = single.map(carryOut)
   const several = together.map(carryOut)
   // A kind is as likely as it is often in this list.
-  return fc.commands([one, one, one, one, several, several, timePasses, sweep], { maxCommands, size: 'max' })
+  return fc.commands([one, one, one, one, one, several, several, timePasses, sweep], {
+    maxCommands,
+    size: 'max',
+  })
 }

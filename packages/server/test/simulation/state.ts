@@ -23,13 +23,13 @@ export function createStateReader(
 ): StateReader {
   const evidence = createEvidence()
   return async () => {
-    const ledger = await readLedger(store, tenantId)
+    const [ledger, tasks, open] = await Promise.all([
+      readLedger(store, tenantId),
+      readTasks(store, tenantId),
+      Promise.all(principals.map((principal) => readOpen(store, { tenantId, principal }))),
+    ])
     evidence.take(ledger)
-    const open = new Set<string>()
-    for (const principal of principals) {
-      for (const { receipt } of await readOpen(store, { tenantId, principal })) open.add(receipt.receiptId)
-    }
-    return { tasks: await readTasks(store, tenantId), ledger, open, evidence }
+    return { tasks, ledger, open: new Set(open.flat().map(({ receipt }) => receipt.receiptId)), evidence }
   }
 }
 

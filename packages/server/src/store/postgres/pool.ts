@@ -57,7 +57,11 @@ export function connectionConfig({ url, preparedStatements }: Connecting): PoolC
 
 export function createPool(connecting: Connecting): Pool {
   const pool = new Pool({ ...connectionConfig(connecting), pipeline: true, max: connecting.poolSize })
-  // A connection that breaks while idle has been dropped by the pool already; without a listener it would end the process.
+  // Without listeners a broken connection would end the process. The pool drops one that breaks while idle; whoever is using
+  // one hears of it from the statement under way.
   pool.on('error', (error) => connecting.log?.warn({ error }, 'an idle database connection was lost'))
+  pool.on('connect', (client) => client.on('error', () => {}))
+  // One that breaks in use fails the statements on it; the pool listens to idle ones alone, and the same would happen.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

@@ -4,16 +4,16 @@ import { StoreFailure } from '../sql/failure.ts'
 import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../sql/session.ts'
 import { inputRow, numbered, sqliteWords } from './words.ts'
 
-/** Another process may hold the write lock for the length of one commit. */
-const BUSY_TIMEOUT_MS = 5_000
-
 export interface Connection extends Session {
   exec(sql: string): void
   close(): void
 }
 
-export function openConnection(path: string, { readOnly }: { readOnly: boolean }): Connection {
-  const database = guarded(() => new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS }))
+export function openConnection(
+  path: string,
+  { readOnly, busyTimeoutMs }: { readOnly: boolean; busyTimeoutMs: number },
+): Connection {
+  const database = guarded(() => new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }))
   const statements = new Map<Query | Bulk<Columns>, StatementSync>()
 
   function prepare(of: Query | Bulk<Columns>): StatementSync {

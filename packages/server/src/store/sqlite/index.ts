@@ -2,7 +2,7 @@
 // that reads never see an open transaction. WAL with synchronous=FULL: a commit that returned is on the disk.
 import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
-import { StoreFailure } from '../sql/failure.ts'
+import { StoreFailure, toCaller } from '../sql/failure.ts'
 import { type Applied, checksum, type Migration, pending } from '../sql/migrate.ts'
 import { type Driver, query, type Transaction } from '../sql/session.ts'
 import { createSqlStore } from '../sql/store.ts'
@@ -21,11 +21,24 @@ const PRAGMAS = `
   pragma temp_store = memory;
 `
 
-export async function createSqliteStore({ path }: { path: string; log?: Log }): Promise<Store> {
-  const writer = openConnection(path, { readOnly: false })
-  writer.exec(PRAGMAS)
-  const reader = openConnection(path, { readOnly: true })
-  return createSqlStore(createDriver(writer, reader))
+/** Another process may hold the write lock for the length of a commit; waiting for it stops everything else here. */
+const BUSY_TIMEOUT_MS = 1_000
+
+export interface SqliteOptions {
+  readonly path: string
+  readonly log?: Log
+  readonly busyTimeoutMs?: number
+}
+
+export async function createSqliteStore({ path, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions): Promise<Store> {
+  try {
+    const writer = openConnection(path, { readOnly: false, busyTimeoutMs })
+    writer.exec(PRAGMAS)
+    const reader = openConnection(path, { readOnly: true, busyTimeoutMs })
+    return createSqlStore(createDriver(writer, reader))
+  } catch (error) {
+    throw toCaller(error)
+  }
 }
 
 function createDriver(writer: Connection, reader: Connection): Driver {

@@ -1,0 +1,155 @@
+// The PostgreSQL store: the common suite with two instances, with and without prepared statements, and what only a server
+// can show.
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Hint } from '../../src/store/port.ts'
+import { createPostgresStore } from '../../src/store/postgres/index.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startPostgres } from '../postgres-server.ts'
+import { storeConformance } from './conformance.ts'
+import { complete, createRig } from './rig.ts'
+
+const connect = (url: string, preparedStatements = true) =>
+  createPostgresStore({ url, poolSize: 4, preparedStatements })
+
+for (const prepared of [true, false]) {
+  storeConformance(`postgres, ${prepared ? 'prepared' : 'unprepared'} statements`, async () => {
+    const database = await createDatabase()
+    const [store, beside] = await Promise.all([connect(database.url, prepared), connect(database.url, prepared)])
+    await Promise.all([store.migrate(), beside.migrate()])
+    return {
+      store,
+      beside,
+      close: async () => {
+        await Promise.all([store.close(), beside.close()])
+        await database.drop()
+      },
+    }
+  })
+}
+
+describe('postgres', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createDatabase()
+  })
+  afterAll(() => database.drop())
+
+  test('instances that migrate at once run each migration once', async () => {
+    const stores = await Promise.all(Array.from({ length: 4 }, () => connect(database.url)))
+    expect(await stores[0]!.pendingMigrations()).toEqual(['0001_core'])
+    const run = await Promise.all(stores.map((store) => store.migrate()))
+    expect(run.flat()).toEqual(['0001_core'])
+    expect(await stores[1]!.pendingMigrations()).toEqual([])
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
+  test('the database itself refuses to change, delete or truncate receipts', async () => {
+    const store = await connect(database.url)
+    await store.migrate()
+    await createRig(store).create()
+    const raw = new Client({ connectionString: database.url })
+    await raw.connect()
+    await expect(raw.query("update receipts set receipt_type = 'x'")).rejects.toThrow(/append-only/)
+    await expect(raw.query('delete from receipts')).rejects.toThrow(/append-only/)
+    await expect(raw.query('truncate receipts')).rejects.toThrow(/append-only/)
+    await raw.end()
+    await store.close()
+  })
+
+  test('a renewal touches no index', async () => {
+    const store = await connect(database.url)
+    await store.migrate()
+    const rig = createRig(store)
+    await rig.create()
+    const [grant] = await rig.claim()
+    const { worker, taskId, leaseId } = grant!.lease
+    const raw = new Client({ connectionString: database.url })
+    await raw.connect()
+    const updates = async () => {
+      await raw.query('select pg_stat_force_next_flush()')
+      const sql = "select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_user_tables where relname = 'leases'"
+      return (await raw.query<{ all: number; hot: number }>(sql)).rows[0]!
+    }
+    const renewals = 20
+    for (let count = 0; count < renewals; count++) {
+      await rig.ask({ kind: 'renew', worker, taskId, leaseId, extendBySeconds: 600 + count })
+    }
+    // The service's connections report their figures when they close.
+    await store.close()
+    const after = await updates()
+    expect(after.all).toBeGreaterThanOrEqual(renewals)
+    expect(after.hot).toBe(after.all)
+    await raw.end()
+  })
+
+  test('a hint reaches other instances, merged, and not the one that sent it', async () => {
+    const [sender, receiver] = await Promise.all([connect(database.url), connect(database.url)])
+    const own: Hint[] = []
+    sender.onHint((hint) => own.push(hint))
+    const { promise, resolve } = Promise.withResolvers<Hint>()
+    receiver.onHint(resolve)
+    // Listening begins in the background; a hint sent before is lost, as hints may be.
+    const sending = setInterval(() => {
+      sender.hint({ tenantId: 'the tenant', ready: true, ended: false })
+      sender.hint({ tenantId: 'the tenant', ready: false, ended: true })
+    }, 50)
+    expect(await promise).toEqual({ tenantId: 'the tenant', ready: true, ended: true })
+    clearInterval(sending)
+    expect(own).toEqual([])
+    await Promise.all([sender.close(), receiver.close()])
+  })
+
+  test('durability follows the server’s settings', async () => {
+    const store = await connect(database.url)
+    const { level, detail } = await store.durability()
+    // The tests' server does without fsync.
+    expect({ level, detail }).toEqual({ level: 'reduced', detail: expect.stringContaining('fsync=off') })
+    await store.close()
+  })
+
+  test('a connection that is cut in the middle of a unit is answered, and the next unit succeeds', async () => {
+    const store = await connect(database.url)
+    await store.migrate()
+    const rig = createRig(store)
+    const raw = new Client({ connectionString: database.url })
+    await raw.connect()
+    for (let round = 0; round < 5; round++) {
+      const units = Array.from({ length: 8 }, () => rig.create())
+      const cut = raw.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'asyncgate' and datname = current_database()",
+      )
+      const answers = await Promise.allSettled([...units, cut])
+      for (const answer of answers.filter(({ status }) => status === 'rejected')) {
+        expect(answer).toMatchObject({ reason: { code: 'database_unavailable', details: { retry_after: expect.any(Number) } } })
+      }
+      await rig.create()
+    }
+    const [grant] = await rig.claim({ max: 1 })
+    expect(await rig.ask(complete(grant!))).toMatchObject({ status: 'succeeded' })
+    expect(await store.findDoubtfulObligations(10)).toEqual([])
+    await raw.end()
+    await store.close()
+  })
+
+  test('without its server a store opens, answers database_unavailable, and serves again when it is back', async () => {
+    const server = await startPostgres()
+    const store = await connect(server.url)
+    await store.migrate()
+    const rig = createRig(store)
+    await rig.create()
+    await server.stop('immediate')
+    const late = await connect(server.url)
+    const unavailable = { code: 'database_unavailable', retryable: true }
+    await expect(rig.create()).rejects.toMatchObject(unavailable)
+    await expect(store.ping()).rejects.toMatchObject(unavailable)
+    await expect(late.readTask('t', '019b76da-0000-7000-8000-000000000001')).rejects.toMatchObject(unavailable)
+    await expect(late.pendingMigrations()).rejects.toMatchObject(unavailable)
+    await server.restart()
+    await rig.create()
+    await late.ping()
+    expect(await rig.tasks()).toHaveLength(2)
+    await Promise.all([store.close(), late.close()])
+    await server.remove()
+  })
+})

@@ -1,0 +1,88 @@
+// The SQLite store: the common suite, and what only a file can show.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSqliteStore } from '../../src/store/sqlite/index.ts'
+import { storeConformance } from './conformance.ts'
+import { createRig } from './rig.ts'
+
+storeConformance('sqlite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-store-'))
+  const store = await createSqliteStore({ path: join(folder, 'gate.db') })
+  await store.migrate()
+  return {
+    store,
+    beside: store,
+    close: async () => {
+      await store.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+})
+
+describe('sqlite', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'asyncgate-store-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('the database itself refuses to change or delete a receipt', async () => {
+    const path = join(folder, 'receipts.db')
+    const store = await createSqliteStore({ path })
+    await store.migrate()
+    await createRig(store).create()
+    const raw = new DatabaseSync(path)
+    expect(() => raw.exec("update receipts set receipt_type = 'x'")).toThrow(/append-only/)
+    expect(() => raw.exec('delete from receipts')).toThrow(/append-only/)
+    raw.close()
+    await store.close()
+  })
+
+  test('what was committed is there after the store was closed, with nothing left to migrate', async () => {
+    const path = join(folder, 'again.db')
+    const first = await createSqliteStore({ path })
+    expect(await first.pendingMigrations()).toEqual(['0001_core'])
+    expect(await first.migrate()).toEqual(['0001_core'])
+    const rig = createRig(first)
+    const { taskId } = await rig.create()
+    await first.close()
+    const second = await createSqliteStore({ path })
+    expect(await second.pendingMigrations()).toEqual([])
+    expect((await second.readTask(rig.tenantId, taskId))?.definition.taskId).toBe(taskId)
+    await second.close()
+  })
+
+  test('a commit is flushed: WAL, synchronous=FULL', async () => {
+    const path = join(folder, 'durable.db')
+    const store = await createSqliteStore({ path })
+    await store.migrate()
+    expect(await store.durability()).toMatchObject({ level: 'full' })
+    const raw = new DatabaseSync(path, { readOnly: true })
+    expect(raw.prepare('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' })
+    raw.close()
+    await store.close()
+  })
+
+  test('a writer that another process keeps waiting too long answers that the database is not available', async () => {
+    const path = join(folder, 'busy.db')
+    const store = await createSqliteStore({ path, busyTimeoutMs: 10 })
+    await store.migrate()
+    const raw = new DatabaseSync(path)
+    raw.exec('begin immediate')
+    const rig = createRig(store)
+    await expect(rig.create()).rejects.toMatchObject({ code: 'database_unavailable', retryable: true })
+    raw.exec('rollback')
+    raw.close()
+    await rig.create()
+    await store.close()
+  })
+
+  test('a folder that is not there is told as a database that is not available', async () => {
+    await expect(createSqliteStore({ path: join(folder, 'no', 'such', 'folder.db') })).rejects.toMatchObject({
+      code: 'database_unavailable',
+    })
+  })
+})
