@@ -42,7 +42,7 @@ async function run(settings: Settings): Promise<number> {
     settings,
     count: settings.count ?? scenario.count,
     profileFolder,
-    postgres: () => (ground ??= startPostgresGround(lab)),
+    postgres: () => (ground ??= startPostgresGround(lab, { statistics: settings.profile })),
     note: (text) => {
       if (!notes.includes(text)) notes.push(text)
     },

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { startGateServer } from '../lab/gate-server.ts'
 import type { Database } from '../lab/postgres.ts'
+import { keepStatements } from '../lab/statements.ts'
 import { startRedis } from '../lab/redis.ts'
 import type { Target } from '../players/queue.ts'
 import type { Bench } from '../scenario.ts'
@@ -15,6 +16,8 @@ export interface Stage {
   readonly database?: Database
   /** AsyncGate's own process. */
   readonly serverPid?: number
+  /** The process of the database, where it has one. */
+  readonly databasePid?: number
   close(): Promise<void>
 }
 
@@ -22,7 +25,8 @@ export type SetStage = () => Promise<Stage>
 
 export function gateStage(bench: Bench, store: StoreName, instances = 1): SetStage {
   return async () => {
-    const database = store === 'postgres' ? await (await bench.postgres()).createDatabase() : undefined
+    const ground = store === 'postgres' ? await bench.postgres() : undefined
+    const database = await ground?.createDatabase()
     const url = database?.url ?? (store === 'memory' ? 'memory:' : `sqlite:${freshFile(bench)}`)
     // One after the other: the first one makes the schema.
     const first = await startGateServer(bench.lab, { database: url, profileFolder: bench.profileFolder })
@@ -32,10 +36,11 @@ export function gateStage(bench: Bench, store: StoreName, instances = 1): SetSta
     const targetOf = (server: typeof first): Target => ({ url: server.url, options: { key: server.key } })
     return {
       targets: [targetOf(first), ...others.map(targetOf)],
-      ...(database ? { database } : {}),
+      ...(ground && database ? { database, databasePid: ground.pid } : {}),
       serverPid: first.pid,
       close: async () => {
         for (const server of servers) await server.stop()
+        if (database && bench.profileFolder) await keepStatements(database, bench.profileFolder)
         await database?.drop()
       },
     }
@@ -44,8 +49,14 @@ export function gateStage(bench: Bench, store: StoreName, instances = 1): SetSta
 
 export function postgresStage(bench: Bench, options: Target['options'] = {}): SetStage {
   return async () => {
-    const database = await (await bench.postgres()).createDatabase()
-    return { targets: [{ url: database.url, options }], database, close: () => database.drop() }
+    const ground = await bench.postgres()
+    const database = await ground.createDatabase()
+    return {
+      targets: [{ url: database.url, options }],
+      database,
+      databasePid: ground.pid,
+      close: () => database.drop(),
+    }
   }
 }
 
@@ -56,7 +67,8 @@ export function fileStage(bench: Bench, options: Target['options'] = {}): SetSta
 export function redisStage(bench: Bench, appendfsync: 'always' | 'everysec'): SetStage {
   return async () => {
     const redis = await startRedis(bench.lab, appendfsync)
-    return { targets: [{ url: redis.url, options: { on: 'redis' } }], close: () => redis.stop() }
+    const targets = [{ url: redis.url, options: { on: 'redis' } }] as const
+    return { targets, databasePid: redis.pid, close: () => redis.stop() }
   }
 }
 

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { Pool } from 'pg'
 import { startPostgres } from '../../packages/server/test/postgres-server.ts'
 import type { Lab } from './lab.ts'
+import { findProcess } from './process-figures.ts'
+import { CREATE_STATISTICS, STATEMENT_SETTINGS } from './statements.ts'
 
 /** As the targets were measured; everything else is PostgreSQL's own default. */
 export const DURABLE_SETTINGS = { synchronous_commit: 'on', shared_buffers: '512MB' } as const
@@ -15,6 +17,8 @@ export interface Database {
 
 export interface PostgresGround {
   readonly version: string
+  /** The server's own process; each connection has one below it. */
+  readonly pid: number
   createDatabase(): Promise<Database>
   stop(): Promise<void>
 }
@@ -22,14 +26,17 @@ export interface PostgresGround {
 export interface GroundOptions {
   readonly fsync?: boolean
   readonly settings?: Readonly<Record<string, string>>
+  /** Keep statistics of every statement. They cost a little: not for figures. */
+  readonly statistics?: boolean
 }
 
 export async function startPostgresGround(
   lab: Lab,
-  { fsync = true, settings = {} }: GroundOptions = {},
+  { fsync = true, settings = {}, statistics = false }: GroundOptions = {},
 ): Promise<PostgresGround> {
   lab.progress('starting PostgreSQL')
-  const server = await startPostgres({ fsync, settings: { ...DURABLE_SETTINGS, ...settings } })
+  const counted = statistics ? STATEMENT_SETTINGS : {}
+  const server = await startPostgres({ fsync, settings: { ...DURABLE_SETTINGS, ...counted, ...settings } })
   const stop = lab.onClose(() => server.remove())
   const password = randomBytes(12).toString('hex')
   const admin = new Pool({ connectionString: server.url, max: 2 })
@@ -49,6 +56,7 @@ export async function startPostgresGround(
     url.pathname = `/${name}`
     const inspector = new Pool({ connectionString: url.href, max: 1 })
     inspector.on('error', () => {})
+    if (statistics) await inspector.query(CREATE_STATISTICS)
     url.username = 'bench'
     url.password = password
     const drop = lab.onClose(async () => {
@@ -60,6 +68,7 @@ export async function startPostgresGround(
 
   return {
     version: rows[0]?.server_version ?? 'unknown',
+    pid: findProcess(`-p ${server.port}`) ?? 0,
     createDatabase,
     stop: async () => {
       await closeAdmin()

@@ -14,7 +14,7 @@ export function hasRedis(): boolean {
 export async function startRedis(
   lab: Lab,
   appendfsync: 'always' | 'everysec',
-): Promise<{ url: string; stop(): Promise<void> }> {
+): Promise<{ url: string; pid: number; stop(): Promise<void> }> {
   const port = await freePort()
   const dir = await mkdtemp(join(lab.folder, 'redis-'))
   const durable = ['--save', '', '--appendonly', 'yes', '--appendfsync', appendfsync]
@@ -30,7 +30,7 @@ export async function startRedis(
   }
   // Nobody reads its log from here on, and a full pipe would stop it.
   child.stdout.resume()
-  return { url: `redis://127.0.0.1:${port}`, stop }
+  return { url: `redis://127.0.0.1:${port}`, pid: child.pid ?? 0, stop }
 }
 
 async function freePort(): Promise<number> {

@@ -62,12 +62,11 @@ const byOurFunction: Naming = (node, callers) =>
 const byFunction: Naming = (node) => nameOf(node)
 
 export function summariseProfiles(path: string, rowsMax = 30): string {
-  const files = statSync(path).isDirectory()
-    ? readdirSync(path)
-        .filter((name) => name.endsWith('.cpuprofile'))
-        .map((name) => join(path, name))
-    : [path]
-  return files.map((file) => summarise(file, rowsMax)).join('\n\n')
+  const files = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path]
+  // Besides profiles the folder may hold what the database says of its own time.
+  const show = (file: string) =>
+    file.endsWith('.txt') ? readFileSync(file, 'utf8') : summarise(file, rowsMax)
+  return files.map(show).join('\n\n')
 }
 
 function summarise(file: string, rowsMax: number): string {

@@ -2,6 +2,7 @@
 import { chooseEntrants, type Entrant } from '../contenders/entrants.ts'
 import { type GroundOptions, type PostgresGround, startPostgresGround } from '../lab/postgres.ts'
 import type { Bench, Row, Scenario } from '../scenario.ts'
+import { COST_COLUMNS } from './cost.ts'
 import { measureEndToEnd } from './end-to-end.ts'
 import { once } from './own-gate.ts'
 
@@ -14,7 +15,7 @@ const POSTGRES: readonly { readonly label: string; readonly options: GroundOptio
 export const durability: Scenario = {
   about: 'end to end, one by one, for each setting of durability',
   count: 10_000,
-  columns: [{ name: 'end to end', unit: 'tasks/s', better: 'more' }],
+  columns: [{ name: 'end to end', unit: 'tasks/s', better: 'more' }, ...COST_COLUMNS],
   ratio: 'first ÷ row',
   order: 'alternating',
   rows: async (bench) => {

@@ -2,6 +2,7 @@
 // completes them meanwhile. The time is from the first creation to the last durable completion.
 import { chooseEntrants, type Entrant } from '../contenders/entrants.ts'
 import type { Bench, Figures, Goal, Scenario } from '../scenario.ts'
+import { COST_COLUMNS, countCost } from './cost.ts'
 import { BATCH_CALLERS, BATCH_SIZE, CALLERS, type Pair, withPair } from './pair.ts'
 
 const COLUMN = 'end to end'
@@ -39,7 +40,7 @@ interface Variety {
 function scenario({ create, ...facts }: Variety): Scenario {
   return {
     ...facts,
-    columns: [{ name: COLUMN, unit: 'tasks/s', better: 'more' }],
+    columns: [{ name: COLUMN, unit: 'tasks/s', better: 'more' }, ...COST_COLUMNS],
     ratio: 'first ÷ row',
     order: 'alternating',
     rows: async (bench) =>
@@ -57,10 +58,11 @@ export function measureEndToEnd(
 ): Promise<Figures> {
   const { count } = bench
   return withPair(bench, entrant, { warmUpCount: 2_000 }, async (pair) => {
+    const cost = countCost(pair)
     await pair.worker.ask('consume', { from: pair.from, expected: count, style: 'throughput' })
     const { startedAt } = await create(pair, count)
     const { endedAt } = await pair.worker.ask('consumed')
-    return { [COLUMN]: (count * 1_000) / (endedAt - startedAt) }
+    return { [COLUMN]: (count * 1_000) / (endedAt - startedAt), ...cost(count) }
   })
 }
 

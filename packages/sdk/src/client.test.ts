@@ -79,10 +79,12 @@ test('creations get an idempotency key of their own, unless they bring one', asy
   const { client, sent } = setUp([ok({})])
   await client.createTask({ type: 't' })
   await client.createTask({ type: 't', idempotency_key: 'mine' })
+  await client.createTask({ type: 't', idempotency_key: undefined })
   await client.createTasks({ tasks: [{ type: 'a' }, { type: 'b', idempotency_key: 'mine' }] })
   expect(sent.map(({ body }) => body)).toMatchObject([
     { idempotency_key: 'made-key' },
     { idempotency_key: 'mine' },
+    { idempotency_key: 'made-key' },
     { tasks: [{ idempotency_key: 'made-key' }, { idempotency_key: 'mine' }] },
   ])
 })
@@ -118,7 +120,7 @@ test('a refusal is thrown as the GateError that it is', async () => {
 test('safe calls are repeated after 5, 10, 20, 40, 60 seconds, then given up', async () => {
   const { client, sent, slept } = setUp([away])
   await expect(client.openObligations()).rejects.toMatchObject({
-    code: 'database_unavailable',
+    code: 'server_unreachable',
     retryable: true,
   })
   expect(slept).toEqual([5_000, 10_000, 20_000, 40_000, 60_000])
@@ -154,7 +156,7 @@ test.each([
   ['a settlement', (client: ReturnType<typeof createClient>) => client.settle({ worker_id: 'w' })],
 ])('%s is not repeated by itself', async (_what, call) => {
   const { client, sent } = setUp([away])
-  await expect(call(client)).rejects.toMatchObject({ code: 'database_unavailable' })
+  await expect(call(client)).rejects.toMatchObject({ code: 'server_unreachable' })
   expect(sent).toHaveLength(1)
 })
 
@@ -162,7 +164,7 @@ test('what a retry cannot help is not repeated, nor anything when retries are of
   const bad = setUp([refusal('invalid_input', 400)])
   await expect(bad.client.getConfig()).rejects.toMatchObject({ code: 'invalid_input' })
   const off = setUp([away], { retry: false })
-  await expect(off.client.getConfig()).rejects.toMatchObject({ code: 'database_unavailable' })
+  await expect(off.client.getConfig()).rejects.toMatchObject({ code: 'server_unreachable' })
   expect([bad.sent.length, off.sent.length]).toEqual([1, 1])
 })
 

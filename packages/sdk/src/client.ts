@@ -81,7 +81,12 @@ function withPrincipal(
 
 /** A creation that is repeated must not create twice, so each gets a key of its own before it is first sent. */
 function withIdempotencyKeys(key: OperationKey, input: Fields, ids: { next(): string }): Fields {
-  if (key === 'createTask') return { idempotency_key: ids.next(), ...input }
+  if (key === 'createTask') return withKey(input, ids)
   if (key !== 'createTasks' || !Array.isArray(input.tasks)) return input
-  return { ...input, tasks: input.tasks.map((task: Fields) => ({ idempotency_key: ids.next(), ...task })) }
+  return { ...input, tasks: input.tasks.map((task: Fields) => withKey(task, ids)) }
+}
+
+/** A key that is there but undefined is none. */
+function withKey(task: Fields, ids: { next(): string }): Fields {
+  return { ...task, idempotency_key: task.idempotency_key ?? ids.next() }
 }

@@ -17,6 +17,7 @@ import { readHealth } from './service/health.ts'
 import { startLoop } from './service/loop.ts'
 import { observe } from './service/observe.ts'
 import { createReaper } from './service/reaper.ts'
+import { shareReading } from './service/shared-reading.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/port.ts'
 import { VERSION } from './version.ts'
@@ -67,7 +68,8 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     config.instanceId === 'auto' ? `${hostname()}-${ids.next().slice(-8)}` : config.instanceId
   const startedAt = clock.now()
   const store = parts.store ?? (await openMigrated(config, log))
-  const metrics = createMetrics({ collect: () => store.stats(clock.now()), now: () => clock.now() })
+  const stats = shareReading(() => store.stats(clock.now()), clock)
+  const metrics = createMetrics({ collect: stats, now: () => clock.now() })
   const onError = (error: unknown) =>
     log.error({ error }, 'background work failed; the next sweep repeats it')
   const engine = createEngine({
@@ -114,7 +116,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     engine,
     metrics,
     instanceId,
-    health: () => readHealth({ store, engine, clock, server }),
+    health: () => readHealth({ store, stats, engine, clock, server }),
     durability: () => store.durability(),
     ready: () =>
       store.ping().then(

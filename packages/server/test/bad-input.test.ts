@@ -117,6 +117,14 @@ const ROWS: Record<string, Row> = {
     json('createTask', { type: 't', depends_on: Array(101).fill(NOWHERE) }),
   ),
   'too many tasks': invalid(() => json('createTasks', { tasks: Array(1_001).fill({ type: 't' }) }), 'tasks'),
+  'parents beyond all measure': invalid(
+    () => json('submitReceipt', note({ parents: Array(10_001).fill(0) })),
+    'parents',
+  ),
+  'artifacts beyond all measure': invalid(
+    ({ held }) => json('complete', { ...held, artifacts: Array(10_001).fill(0) }),
+    'artifacts',
+  ),
   'too many outcomes': invalid(({ held }) =>
     json('settle', { worker_id: held.worker_id, outcomes: Array(1_001).fill({}) }),
   ),

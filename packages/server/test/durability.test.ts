@@ -106,8 +106,8 @@ async function untilGone(act: (round: number) => Promise<void>): Promise<void> {
     try {
       await act(round)
     } catch (error) {
-      // The server is gone: that is what the test is about. Anything else is a failure.
-      if ((error as GateError).code === 'database_unavailable') return
+      // The server is gone or about to go: that is what the test is about. Anything else is a failure.
+      if (['server_unreachable', 'database_unavailable'].includes((error as GateError).code)) return
       throw error
     }
   }

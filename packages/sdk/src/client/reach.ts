@@ -93,10 +93,9 @@ function retryAfterOf(response: Response): { retry_after?: number } {
   return seconds !== null && /^\d{1,9}$/.test(seconds) ? { retry_after: Number(seconds) } : {}
 }
 
-/** The one code that says "not now, try again", whether it is the server or its database that is away. */
 function unreachable(url: string, cause: unknown): GateError {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   const reason = inner instanceof Error ? inner.message : String(inner)
   const message = `No answer from ${url} (${reason}). Check that the server runs and that the URL is right.`
-  return new GateError('database_unavailable', message, {}, { cause })
+  return new GateError('server_unreachable', message, {}, { cause })
 }

@@ -10,6 +10,8 @@ export const LIST_ENTRIES_MAX = 100
 /** One call's worth of work: keeps a commit short. */
 export const BATCH_MAX = 1_000
 export const DEPENDENCIES_MAX = 100
+/** The configuration limits what a receipt names, in its own words; this only keeps nonsense from being read item by item. */
+export const NAMED_MAX = 10_000
 /** Ten years: beyond it a delay is a mistake. */
 export const SECONDS_MAX = 315_360_000
 export const INT_MAX = 2_147_483_647
@@ -79,7 +81,10 @@ export const Artifact = z
   .describe(
     'Where a result is: any object; a locator is one of url, uri, pointer, path, key, row_id, file_id.',
   )
-export const artifacts = z.array(Artifact).describe('Pointers to what was produced, at most 100.')
+export const artifacts = z
+  .array(Artifact)
+  .max(NAMED_MAX)
+  .describe('Pointers to what was produced, at most 100.')
 
 /** Any JSON, but not nothing: zod takes a missing member for an unknown one. */
 const given = z.unknown().refine((value) => value !== undefined, 'it is required')

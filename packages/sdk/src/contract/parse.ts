@@ -1,6 +1,7 @@
 // Parsing at the edge: input in, parsed value or one clear `invalid_input` out, in our words on every protocol.
 import { z } from 'zod'
 import { GateError } from '../errors.ts'
+import { issueText } from './issue-text.ts'
 
 /** `written`: the item as it came, so that its refusal can name it. */
 export type Each<T> = { ok: true; value: T } | { ok: false; error: GateError; written: unknown }
@@ -59,9 +60,5 @@ function describe(issue: z.core.$ZodIssue): { field: string; message: string } {
     return { field, message: `Unknown field "${field}": remove it or check its spelling.` }
   }
   const field = path.join('.')
-  if (issue.input === undefined && issue.code === 'invalid_type') {
-    return { field, message: `Field "${field}" is required.` }
-  }
-  const where = field === '' ? 'The input' : `Field "${field}"`
-  return { field, message: `${where} is not valid: ${issue.message}.` }
+  return { field, message: `${field === '' ? 'The input' : `Field "${field}"`} ${issueText(issue)}.` }
 }

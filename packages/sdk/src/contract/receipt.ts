@@ -5,6 +5,7 @@ import {
   field,
   INT_MAX,
   NAME_LENGTH_MAX,
+  NAMED_MAX,
   page,
   Principal,
   PRINCIPAL_KINDS,
@@ -142,7 +143,11 @@ export const receiptOperations = {
       to: z
         .strictObject({ kind, id: field.name('Id of the principal.') })
         .describe('Who it is addressed to.'),
-      parents: z.array(field.id('A receipt.')).default([]).describe('Receipts it follows from, at most 10.'),
+      parents: z
+        .array(field.id('A receipt.'))
+        .max(NAMED_MAX)
+        .default([])
+        .describe('Receipts it follows from, at most 10.'),
       body: field
         .object(
           'The contract: at most 65,536 bytes of JSON, with the schema_version "1" that is added to it.',

@@ -179,7 +179,7 @@ export const taskOperations = {
     guide:
       'Use it for work that may outlast this session. It returns once the task is durably stored; a worker does it later. ' +
       'You need not wait or remember: ask open_obligations in any later session, or get_task with this task_id. ' +
-      'Give an idempotency_key so that repeating the call is safe. Tasks are kept at least 30 days after they end.',
+      'Give an idempotency_key so that repeating the call is safe. Ended tasks and their receipts are kept; nothing is deleted by itself.',
     route: 'POST /v1/tasks',
     scopes: ['tasks:write'],
     effect: 'write',
@@ -224,7 +224,7 @@ export const taskOperations = {
     summary: 'List tasks, newest first.',
     guide:
       'Use it to look around: by status, type, owner, tag or time. To learn what is still owed, prefer open_obligations: ' +
-      'that answer is proved by the ledger. status=failed with dead_letter=true lists what waits for retry_task.',
+      'that answer is proved by the ledger. status=failed lists what retry_task can redrive; with dead_letter=true only what ran out of attempts.',
     route: 'GET /v1/tasks',
     scopes: ['tasks:read'],
     effect: 'read',

@@ -1,6 +1,7 @@
 // What went wrong, in words that name the next step, and the exit code for it.
 import { GateError } from '@asyncgate/sdk'
 import { ConfigError } from '../config.ts'
+import { innermost } from './cause.ts'
 import type { ExitCode } from './command.ts'
 
 /** Called wrongly: the message says how to call. */
@@ -34,6 +35,8 @@ export function explainFailure(error: unknown, context: { url?: string | undefin
   if (error instanceof UsageError) return { exitCode: 2, message: error.message }
   if (error instanceof Refusal) return { exitCode: 1, message: error.message }
   if (error instanceof ConfigError) return { exitCode: isAboutFlags(error) ? 2 : 1, message: error.message }
+  const database = databaseReason(error)
+  if (database !== undefined) return database
   const network = networkCode(error)
   if (network === undefined) return error instanceof GateError ? explainRefusal(error) : unexpected(error)
   return {
@@ -48,6 +51,19 @@ function explainRefusal(error: GateError): Failure {
   const message = `${error.message} [${error.code}${requestId ? `, request ${JSON.stringify(requestId)}` : ''}]`
   const next = NEXT_STEPS[error.code]
   return next === undefined ? { exitCode: 1, message } : { exitCode: 1, message, next }
+}
+
+/** A database of one's own (not of a server elsewhere) says itself why it is not to be had. */
+function databaseReason(error: unknown): Failure | undefined {
+  if (!(error instanceof GateError) || error.code !== 'database_unavailable') return undefined
+  const reason = innermost(error.cause)
+  if (reason === undefined) return undefined
+  const message = `The database cannot be used: ${reason}`
+  return {
+    exitCode: 1,
+    message,
+    next: 'Check database.url (--database), and that the database runs. "asyncgate doctor" looks closer.',
+  }
 }
 
 function isAboutFlags(error: ConfigError): boolean {

@@ -96,7 +96,7 @@ describe('refused: exit code 1', () => {
     const cause = Object.assign(new TypeError('fetch failed'), {
       cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
     })
-    const error = new GateError('database_unavailable', 'No answer.', {}, { cause })
+    const error = new GateError('server_unreachable', 'No answer.', {}, { cause })
     const { code, err } = await run('task list --url http://127.0.0.1:1', refusing(error))
     expect(code).toBe(1)
     expect(err).toContain('No AsyncGate server answers at http://127.0.0.1:1 (ECONNREFUSED).')

@@ -1,5 +1,5 @@
 // The working copy of a batch: what the snapshot held, overlaid with what the commands so far have changed.
-import { isTerminalType } from './ledger.ts'
+import { discharges } from './ledger.ts'
 import type { Lease, ProgressReport, Receipt, Sighting, Task, Timer } from './model.ts'
 import { isActive } from './model.ts'
 import type { Candidates, Changes, Snapshot } from './unit.ts'
@@ -95,7 +95,8 @@ export function createDraft(snapshot: Snapshot): Draft {
   function putReceipt(receipt: Receipt): void {
     receipts.set(receipt.receiptId, receipt)
     receiptsByKey.set(receipt.receiptKey, receipt)
-    if (!isTerminalType(receipt.receiptType)) return
+    // The obligations of a draft are those of tasks.
+    if (!discharges(receipt.receiptType, 'task.assigned')) return
     for (const parent of receipt.parents) {
       if (obligations.get(parent) === null) obligations.set(parent, receipt.receiptId)
     }

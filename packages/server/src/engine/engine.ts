@@ -13,6 +13,8 @@ import { createWaitingReads, type WaitingReads } from './waiting-reads.ts'
 
 /** Any number of tasks may depend on one; a commit is kept short all the same. */
 const DEPENDENTS_PER_COMMIT_MAX = 500
+/** Dependents of dependents, and so on: this far they are moved before the answer; the rest of a long chain follows it. */
+const GENERATIONS_BEFORE_ANSWER_MAX = 10
 
 /** What the engine asks of a store beyond the transaction itself. */
 export interface EngineStore extends Transactor {
@@ -56,6 +58,8 @@ export interface Engine {
     command: ClaimCommand,
     options: { readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<readonly Grant[]>
+  /** What was granted to somebody who has gone meanwhile, for others to take. */
+  giveBack(tenantId: string, grants: readonly Grant[]): Promise<void>
   readonly reads: Pick<WaitingReads, 'untilWorthALook'>
   waitingClaims(): number
   /** No more waiting; what was accepted is committed and answered. */
@@ -64,11 +68,12 @@ export interface Engine {
 
 export function createEngine(parts: EngineParts): Engine {
   const { store, clock, onError } = parts
+  let stopping = false
   const batcher = createBatcher(commit)
   const reads = createWaitingReads(clock)
   const claims = createWaitingClaims({
     attempt: async (tenantId, commands) => (await batcher.submit(tenantId, commands)).map(claimedOf),
-    giveBack: (tenantId, grants) => giveBack(tenantId, grants),
+    giveBack,
     nextEligibleAt: (tenantId) => store.nextEligibleAt(tenantId),
     clock,
     onError,
@@ -79,6 +84,12 @@ export function createEngine(parts: EngineParts): Engine {
   })
 
   async function commit(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]> {
+    const { results, changes } = await transact(tenantId, commands)
+    await resolveDependents(tenantId, changes.endedDependencies)
+    return results
+  }
+
+  async function transact(tenantId: string, commands: readonly Command[]) {
     const startedAt = clock.now()
     const { policy, ids, random, instance, decide = decideBatch } = parts
     const { results, changes } = await store.transact({
@@ -94,8 +105,7 @@ export function createEngine(parts: EngineParts): Engine {
     })
     parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
     tell(tenantId, changes)
-    if (changes.endedDependencies.length > 0) await resolveDependents(tenantId, changes.endedDependencies)
-    return results
+    return { results, changes }
   }
 
   function tell(tenantId: string, changes: Changes): void {
@@ -109,23 +119,34 @@ export function createEngine(parts: EngineParts): Engine {
     if (ready || ended.length > 0) store.hint({ tenantId, ready, ended: ended.length > 0 })
   }
 
-  /** Before the answer goes out, so that whoever ended a task finds its dependents moved. The sweep heals a failure. */
+  /**
+   * Before the answer goes out, so that whoever ended a task finds its dependents moved. What would take long goes in
+   * commits of its own after it, with others in between. The sweep heals a failure.
+   */
   async function resolveDependents(tenantId: string, ended: readonly string[]): Promise<void> {
     try {
-      const dependents = await store.dependentsOf(tenantId, ended)
-      for (let start = 0; start < dependents.length; start += DEPENDENTS_PER_COMMIT_MAX) {
-        const some = dependents.slice(start, start + DEPENDENTS_PER_COMMIT_MAX)
-        await commit(
-          tenantId,
-          some.map(({ taskId, dependsOn }) => ({ kind: 'resolve', taskId, dependsOn })),
-        )
+      let open = ended
+      for (let generation = 0; open.length > 0; generation += 1) {
+        const commands = (await store.dependentsOf(tenantId, open)).map(resolution)
+        const isSoon = generation < GENERATIONS_BEFORE_ANSWER_MAX
+        const now = isSoon ? commands.slice(0, DEPENDENTS_PER_COMMIT_MAX) : []
+        resolveLater(tenantId, commands.slice(now.length))
+        open = now.length === 0 ? [] : (await transact(tenantId, now)).changes.endedDependencies
       }
     } catch (error) {
       onError(error)
     }
   }
 
+  function resolveLater(tenantId: string, commands: readonly Command[]): void {
+    if (stopping) return
+    for (let start = 0; start < commands.length; start += DEPENDENTS_PER_COMMIT_MAX) {
+      batcher.submit(tenantId, commands.slice(start, start + DEPENDENTS_PER_COMMIT_MAX)).catch(onError)
+    }
+  }
+
   async function giveBack(tenantId: string, grants: readonly Grant[]): Promise<void> {
+    if (grants.length === 0) return
     await batcher.submit(
       tenantId,
       grants.map(({ lease }) => ({
@@ -148,19 +169,25 @@ export function createEngine(parts: EngineParts): Engine {
     },
     claim: async (tenantId, command, options) => {
       const grants = await claims.claim(tenantId, command, options)
-      if (!options.signal.aborted || grants.length === 0) return grants
+      if (!options.signal.aborted) return grants
       await giveBack(tenantId, grants)
       return []
     },
+    giveBack,
     reads,
     waitingClaims: () => claims.count(),
     stop: async () => {
+      stopping = true
       unsubscribe()
       claims.stop()
       reads.stop()
       await batcher.idle()
     },
   }
+}
+
+function resolution({ taskId, dependsOn }: { taskId: string; dependsOn: readonly string[] }): Command {
+  return { kind: 'resolve', taskId, dependsOn }
 }
 
 function claimedOf(result: Result): Claimed {

@@ -8,6 +8,12 @@ import type { ClaimNeed, Needs } from './unit.ts'
 
 /** Candidates beyond what was asked for, so that a few without room under their key do not end the claim. */
 const CANDIDATES_SPARE = 20
+/**
+ * All candidates of a commit are read, locked and counted under their keys, so there must be an end to them however many
+ * claims it carries: 13 claims of 1000 tasks with keys of their own took PostgreSQL more than a minute. Whoever goes short
+ * is told to ask again.
+ */
+const CANDIDATES_MAX = 2_000
 
 type Gathered = { [K in keyof Needs]: Needs[K] extends ReadonlySet<string> ? Set<string> : Needs[K] }
 
@@ -91,7 +97,7 @@ function claimNeeds(claims: readonly ClaimCommand[]): ClaimNeed[] {
   for (const claim of claims) {
     const filterKey = filterKeyOf(claim)
     const count = (byFilter.get(filterKey)?.count ?? CANDIDATES_SPARE) + claim.maxTasks
-    byFilter.set(filterKey, { filterKey, filter: claim.filter, count })
+    byFilter.set(filterKey, { filterKey, filter: claim.filter, count: Math.min(count, CANDIDATES_MAX) })
   }
   return [...byFilter.values()]
 }

@@ -82,7 +82,7 @@ function illegal(status: TaskStatus, move: Move): GateError {
 export function leaseLost(status: TaskStatus): GateError {
   return new GateError(
     'lease_invalid_or_expired',
-    `This lease is not (or no longer) valid; the task is ${status}. Stop the work and claim again.`,
+    `This lease is not (or no longer) valid for this worker_id; the task is ${status}. Stop the work and claim again.`,
     { task_status: status },
   )
 }

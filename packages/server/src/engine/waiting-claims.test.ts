@@ -175,6 +175,13 @@ test('a delay that became known while claims waited wakes them when it ends', as
   expect(answers).toEqual([['w', ['a']]])
 })
 
+test('a delay that has ended, but whose task another instance holds, is not asked for without a pause', async () => {
+  const { claim, clock, attempts } = scene({ nextEligibleAt: async () => 0 })
+  void claim('w')
+  await clock.advance(1_000)
+  expect(attempts.length).toBeLessThan(50)
+})
+
 test('a claim whose caller has gone stops waiting', async () => {
   const { claim, clock, offer, answers, claims, work } = scene()
   const gone = new AbortController()

@@ -7,6 +7,8 @@ import type { Claimed } from './decide/index.ts'
 
 /** Hints from other instances can be lost; this bounds what that costs. */
 const POLL_MS = 1_000
+/** What is due and was not given may be held by another instance just now: asking again at once would only ask often. */
+const OVERDUE_MS = 25
 /** Of those that wait for the same, this many are offered work in one commit. */
 const WAITERS_PER_ROUND_MAX = 32
 
@@ -134,7 +136,9 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
 
   async function awaitNextDelay(tenantId: string, tenant: Tenant): Promise<void> {
     const dueAt = await nextEligibleAt(tenantId)
-    if (dueAt !== null) lookAgain(tenantId, tenant, dueAt)
+    if (dueAt === null) return
+    const now = clock.now()
+    lookAgain(tenantId, tenant, dueAt > now ? dueAt : now + OVERDUE_MS)
   }
 
   /** Goes on with a group as long as its last chunk was given something, or may have been held back by a capacity. */

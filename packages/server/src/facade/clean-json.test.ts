@@ -32,6 +32,12 @@ describe('what is refused, and where', () => {
   })
 })
 
+test('a list is looked at as it goes: what follows a refusal is not even read', () => {
+  const list = ['a\0', 'b']
+  Object.defineProperty(list, 1, { get: () => expect.fail('it was read') })
+  expect(() => cleanJson(list)).toThrow(/NUL/)
+})
+
 describe('what passes', () => {
   const accepted: [string, unknown][] = [
     ['whole characters beyond the BMP', { text: '😀 \u0001 \u2028' }],

@@ -7,59 +7,60 @@ export const NESTING_MAX = 100
 /** A path names the place; nobody reads more of it. */
 const PATH_LENGTH_MAX = 200
 
-interface Place {
-  readonly value: unknown
-  readonly key: string | number | null
-  readonly parent: Place | null
-  readonly depth: number
-}
+type Path = (string | number)[]
 
-/** Walks without recursion: the depth of the input must not be the depth of our stack. */
 export function cleanJson(input: unknown): void {
-  const open: Place[] = [{ value: input, key: null, parent: null, depth: 0 }]
-  for (let place = open.pop(); place; place = open.pop()) {
-    const { value } = place
-    if (typeof value === 'string') refuseBadText(value, place)
-    else if (typeof value === 'number') refuseBadNumber(value, place)
-    else if (typeof value === 'object' && value !== null) openMembers(value, place, open)
-  }
+  clean(input, [])
 }
 
-function openMembers(value: object, parent: Place, open: Place[]): void {
-  const depth = parent.depth + 1
-  if (depth > NESTING_MAX)
-    throw refusal(parent, `it is nested more than ${NESTING_MAX} levels deep; flatten it`)
+/**
+ * As deep as the input, which is bounded here. A list of what is still to be looked at would be as long as the input: it
+ * took 18 s and 1.5 GB for 32 MiB of small numbers.
+ */
+function clean(value: unknown, path: Path): void {
+  if (typeof value === 'string') refuseBadText(value, path)
+  else if (typeof value === 'number') refuseBadNumber(value, path)
+  else if (typeof value === 'object' && value !== null) cleanMembers(value, path)
+}
+
+function cleanMembers(value: object, path: Path): void {
+  if (path.length >= NESTING_MAX)
+    throw refusal(path, `it is nested more than ${NESTING_MAX} levels deep; flatten it`)
   if (Array.isArray(value)) {
-    for (const [key, member] of value.entries()) open.push({ value: member, key, parent, depth })
+    for (const [index, member] of value.entries()) cleanMember(member, index, path)
     return
   }
   for (const [key, member] of Object.entries(value)) {
-    if (key === '__proto__') throw refusal(parent, 'it has a key "__proto__"; rename it')
-    refuseBadText(key, parent, 'a key of it')
-    open.push({ value: member, key, parent, depth })
+    if (key === '__proto__') throw refusal(path, 'it has a key "__proto__"; rename it')
+    refuseBadText(key, path, 'a key of it')
+    cleanMember(member, key, path)
   }
 }
 
-function refuseBadText(text: string, place: Place, what = 'it'): void {
-  if (text.includes('\0')) throw refusal(place, `${what} contains a NUL character; remove it`)
+function cleanMember(member: unknown, key: string | number, path: Path): void {
+  path.push(key)
+  clean(member, path)
+  path.pop()
+}
+
+function refuseBadText(text: string, path: Path, what = 'it'): void {
+  if (text.includes('\0')) throw refusal(path, `${what} contains a NUL character; remove it`)
   if (!text.isWellFormed())
-    throw refusal(place, `${what} contains half of a surrogate pair; send whole characters`)
+    throw refusal(path, `${what} contains half of a surrogate pair; send whole characters`)
 }
 
-function refuseBadNumber(number: number, place: Place): void {
-  if (!Number.isFinite(number)) throw refusal(place, 'the number is too large; send it as a string')
+function refuseBadNumber(number: number, path: Path): void {
+  if (!Number.isFinite(number)) throw refusal(path, 'the number is too large; send it as a string')
 }
 
-function refusal(place: Place, reason: string): GateError {
-  const field = pathOf(place)
+function refusal(path: Path, reason: string): GateError {
+  const field = fieldOf(path)
   const where = field === '' ? 'The input' : `Field "${field}"`
   const message = `${where} is not valid: ${reason}.`
   return new GateError('invalid_input', message, { field, issues: [{ field, message }] })
 }
 
-function pathOf(place: Place): string {
-  const keys: string[] = []
-  for (let at: Place | null = place; at !== null && at.key !== null; at = at.parent) keys.push(String(at.key))
-  const path = keys.reverse().join('.')
-  return path.length <= PATH_LENGTH_MAX ? path : `${path.slice(0, PATH_LENGTH_MAX).toWellFormed()}…`
+function fieldOf(path: Path): string {
+  const field = path.join('.')
+  return field.length <= PATH_LENGTH_MAX ? field : `${field.slice(0, PATH_LENGTH_MAX).toWellFormed()}…`
 }

@@ -104,12 +104,12 @@ function defaultText({ schema, description }: Field): Html {
 
 function errorTable(): Html {
   const rows = Object.entries(ERRORS).map(
-    ([code, { status, retryable }]) =>
-      html`<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${retryable ? 'yes' : 'no'}</td></tr>`,
+    ([code, { status, retryable, when }]) =>
+      html`<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${retryable ? 'yes' : 'no'}</td><td>${when}</td></tr>`,
   )
   return html`
 <h2 id="errors">Errors</h2>
 <p>One body everywhere: <code>{"error", "message", "retryable", "request_id", …details}</code>. The message says what to
 do; <code>retryable</code> whether repeating the same call can help.</p>
-<div class="scroll"><table><thead><tr><th>Code</th><th>Status</th><th>Retryable</th></tr></thead><tbody>${rows}</tbody></table></div>`
+<div class="scroll"><table><thead><tr><th>Code</th><th>Status</th><th>Retryable</th><th>When, and what to do</th></tr></thead><tbody>${rows}</tbody></table></div>`
 }

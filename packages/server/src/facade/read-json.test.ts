@@ -28,3 +28,23 @@ test.each([['{"a":'], ['{a:1}'], ['nul'], ['{"a":1}}'], ['\ufeff{}']])('%j is re
 test('bytes that are not UTF-8 are refused, not replaced', () => {
   expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/)
 })
+
+test.each([
+  ['{"id": 12345678901234567890}', 'id'],
+  ['{"ids": [-9007199254740993]}', '0'],
+])('a whole number that a double would change is refused: %s', (text, field) => {
+  expect(() => readJson(Buffer.from(text))).toThrow(`Field "${field}" is not valid`)
+})
+
+test.each([
+  [
+    '{"a": 9007199254740991, "text": "12345678901234567890"}',
+    { a: 9007199254740991, text: '12345678901234567890' },
+  ],
+  [
+    '[6.02214076e23, 0.1234567890123456789, 12345678901234567000]',
+    [6.02214076e23, 0.12345678901234568, 12345678901234567000],
+  ],
+])('numbers that keep their value are taken: %s', (text, value) => {
+  expect(readJson(Buffer.from(text))).toEqual(value)
+})

@@ -12,11 +12,27 @@ export function readJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw new GateError('invalid_input', 'The body is not valid UTF-8. Encode it as UTF-8.')
   refuseDeepNesting(bytes)
+  const text = bytes.toString('utf8')
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return LONG_DIGITS.test(text) ? parseWithSources(text, refuseLostDigits) : JSON.parse(text)
   } catch (cause) {
+    if (cause instanceof GateError) throw cause
     throw new GateError('invalid_input', `The body is not valid JSON: ${reasonOf(cause)}.`, {}, { cause })
   }
+}
+
+/** Shorter numbers are exact. The look at every number that the others need costs several times the parsing itself. */
+const LONG_DIGITS = /\d{16}/
+
+/** The text of each number is handed to a reviver; the library's types do not know that yet. */
+const parseWithSources = JSON.parse as (text: string, reviver: typeof refuseLostDigits) => unknown
+
+/** A 64-bit id written as a number would come back as another one: better refused than changed. */
+function refuseLostDigits(key: string, value: unknown, { source }: { source?: string }): unknown {
+  const isWhole = typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source)
+  if (!isWhole || String(value) === source || isExact(value, source)) return value
+  const message = `Field "${key}" is not valid: ${source.slice(0, 40)} has more digits than a number keeps; send it as a string.`
+  throw new GateError('invalid_input', message, { field: key, issues: [{ field: key, message }] })
 }
 
 const QUOTE = 0x22
@@ -44,6 +60,13 @@ function refuseDeepNesting(bytes: Buffer): void {
       }
     }
   }
+}
+
+/** A million digits would take BigInt long, and are no number that anybody keeps. */
+const DIGITS_MAX = 400
+
+function isExact(value: number, source: string): boolean {
+  return source.length <= DIGITS_MAX && Number.isFinite(value) && BigInt(value) === BigInt(source)
 }
 
 /** The engine's own words quote the text; its first line is enough to find the place. */

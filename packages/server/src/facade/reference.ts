@@ -81,9 +81,9 @@ One body everywhere, over REST with its status and over MCP as a tool result wit
 \`X-Request-Id\` and in the server's log. Some errors carry further facts beside these.`
 
 function errorSection(code: ErrorCode): string {
-  const { status, retryable } = ERRORS[code]
+  const { status, retryable, when } = ERRORS[code]
   const users = describeOperations().filter(({ operation }) => operation.errors.includes(code))
   const by = users.map(({ name }) => `[${name}](operations.md#${name})`).join(', ')
   const where = by === '' ? '' : `\n\nAnswered by ${by}.`
-  return `## ${code}\n\nStatus ${status}. ${retryable ? 'Repeating the call later can help.' : 'Repeating the call as it is does not help.'}${where}`
+  return `## ${code}\n\n${when}\n\nStatus ${status}. ${retryable ? 'Repeating the call later can help.' : 'Repeating the call as it is does not help.'}${where}`
 }

@@ -5,12 +5,13 @@ import type { Store } from '../store/port.ts'
 
 interface HealthParts {
   readonly store: Store
+  readonly stats: () => ReturnType<Store['stats']>
   readonly engine: Engine
   readonly clock: Clock
   readonly server: { readonly version: string; readonly instanceId: string; readonly startedAt: number }
 }
 
-export async function readHealth({ store, engine, clock, server }: HealthParts): Promise<object> {
+export async function readHealth({ store, stats: readStats, engine, clock, server }: HealthParts): Promise<object> {
   const about = {
     version: server.version,
     instance_id: server.instanceId,
@@ -18,7 +19,7 @@ export async function readHealth({ store, engine, clock, server }: HealthParts):
     waiting_claims: engine.waitingClaims(),
   }
   try {
-    const [stats, durability] = await Promise.all([store.stats(clock.now()), store.durability()])
+    const [stats, durability] = await Promise.all([readStats(), store.durability()])
     return {
       status: 'ok',
       database: { kind: store.kind, status: 'ok' },

@@ -26,9 +26,19 @@ async function createMany(bench: Bench, count: number, fields: object = {}): Pro
   return tasks.map((reply) => (reply as { task_id: string }).task_id)
 }
 
+const HALF_A_MIB = 'x'.repeat(524_000)
+
 const requiring = (...capabilities: string[]) => ({ requirements: { capabilities } })
 
 onEveryStore('claims', (open, _kind, store, beside) => {
+  verifies('LEASE-3', 'a claim gives no more than one reply can carry; the next claim goes on', async () => {
+    const bench = await open(BY_HAND)
+    await createMany(bench, 20, { payload: { text: HALF_A_MIB } })
+    await createMany(bench, 20, { payload: { text: HALF_A_MIB } })
+    expect(await claim(bench, { max_tasks: 1_000 })).toHaveLength(33)
+    expect(await claim(bench, { max_tasks: 1_000 })).toHaveLength(7)
+  })
+
   verifies('LEASE-1', '50 claims at once give each task to one worker', async () => {
     const bench = await open(BY_HAND)
     const ids = await createMany(bench, 30)

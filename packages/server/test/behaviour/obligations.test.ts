@@ -148,6 +148,40 @@ onEveryStore('obligations', (open, _kind, store) => {
     },
   )
 
+  verifies(
+    'OBL-2',
+    'in one commit too the first that discharges is the terminator, and no other type is',
+    async () => {
+      const bench = await open()
+      const created = await schedule(bench, 'created')
+      const { task_id, receipt_id } = await succeedUnlocated(bench)
+      const alice = { kind: 'agent', id: 'alice' } as const
+      const deleted = (parent: string, body: object) => ({
+        ...{ kind: 'submitReceipt' as const, receiptType: 'schedule.deleted', from: alice, to: alice },
+        ...{ parents: [parent], body: { ...body }, taskId: null, scheduleId: null },
+      })
+      const results = await bench.gate.engine.execute(bench.tenantId, [
+        deleted(created.receipt_id, { first: true }),
+        deleted(created.receipt_id, { first: false }),
+        deleted(receipt_id, {}),
+        {
+          kind: 'attach',
+          actor: { principal: alice, sees: 'all' },
+          taskId: task_id,
+          artifacts: [{ key: 'k' }],
+        },
+      ])
+      const ids = results.map((result) =>
+        result.ok ? (result.reply as { receiptId: string }).receiptId : result.error,
+      )
+      const terminator = async (parent_receipt_id: string) =>
+        (await bench.call('checkTerminator', { parent_receipt_id })).terminator_receipt_id
+      expect(await terminator(created.receipt_id)).toBe(ids[0])
+      expect(await terminator(receipt_id)).toBe(ids[3])
+      expect(await store().findDoubtfulObligations(10)).toEqual([])
+    },
+  )
+
   verifies('OBL-2', 'the state of a task says nothing: it can have ended and still be owed', async () => {
     const bench = await open()
     const { task_id, receipt_id } = await succeedUnlocated(bench)

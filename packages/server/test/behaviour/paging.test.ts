@@ -247,6 +247,49 @@ onEveryStore('pages', (open) => {
     }
   })
 
+  verifies(
+    'OPS-6',
+    'names of the longest length that is allowed are kept, claimed by and found',
+    async () => {
+      const bench = await open()
+      // Three bytes each in UTF-8: what is long for a reader must not be too long for an index.
+      const long = (letter: string) => letter.repeat(200)
+      const alice = { principal_kind: 'agent' as const, principal_id: long('€') }
+      const { task_id } = await bench.call('createTask', {
+        ...alice,
+        type: long('™'),
+        recipient: { principal_kind: 'human', principal_id: long('‰') },
+        requirements: {
+          capabilities: [long('ク')],
+          tags: Array.from({ length: 50 }, (_, at) => `${long('タ').slice(2)}${at + 10}`),
+        },
+        concurrency_key: long('※'),
+        idempotency_key: '鍵'.repeat(500),
+        payload_pointer: '指'.repeat(2_000),
+        summary: '要'.repeat(2_000),
+      })
+      const found = await bench.call('listTasks', { created_by: `agent/${long('€')}`, type: long('™') })
+      expect(found.tasks.map((task) => task.task_id)).toEqual([task_id])
+      const worker_id = long('働')
+      const claim = { worker_id, capabilities: [long('ク')], accept_types: [long('™')] }
+      const { tasks } = await bench.call('leaseNext', claim)
+      expect(tasks.map((task) => task.task_id)).toEqual([task_id])
+      const { receipts } = await bench.call('listReceipts', { from_id: worker_id })
+      expect(receipts).toHaveLength(1)
+      await bench.call('submitReceipt', {
+        ...alice,
+        receipt_type: `x.${'a'.repeat(198)}`,
+        to: { kind: 'human', id: long('‰') },
+        schedule_id: long('暦'),
+      })
+      const owed = await bench.call('listReceipts', {
+        to_id: long('‰'),
+        receipt_type: `x.${'a'.repeat(198)}`,
+      })
+      expect(owed.receipts).toMatchObject([{ schedule_id: long('暦') }])
+    },
+  )
+
   verifies('RCPT-10', 'receipts of one instant are listed in one stable order', async () => {
     const bench = await open()
     const ids = (await create(bench, 30)).map((task) => task.receipt_id)

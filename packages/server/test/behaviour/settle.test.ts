@@ -32,6 +32,15 @@ const createMany = (bench: Bench, count: number) =>
   bench.call('createTasks', { tasks: Array.from({ length: count }, () => ({ type: 'work' })) })
 
 onEveryStore('settle', (open, _kind, store) => {
+  verifies('LEASE-11', 'what a settle claimed for a worker that has gone is given back', async () => {
+    const bench = await open(BY_HAND)
+    const lease = await leased(bench)
+    const next = await createId(bench)
+    const body = { worker_id: WORKER, outcomes: [{ ...named(lease), action: 'release' as const }], claim: {} }
+    expect(await bench.call('settle', body, { signal: AbortSignal.abort() })).toMatchObject({ tasks: [] })
+    expect(await task(bench, next)).toMatchObject({ status: 'queued', attempt: 0, expiries: 0, fence: 1 })
+  })
+
   verifies(['LEASE-9', 'GUAR-3'], 'the same completion again returns the first answer', async () => {
     const bench = await open(BY_HAND)
     const lease = await leased(bench)

@@ -22,6 +22,9 @@ interface Pair {
 type ModelStep = fc.AsyncCommand<Known, Pair>
 
 const START = Date.UTC(2026, 0, 1)
+
+export const SEED = 20_260_101
+export const STEPS_MAX = 100
 const policies = simulatedPolicy(createChance(1))
 export const POLICY = {
   ...policies,
@@ -32,7 +35,7 @@ export const POLICY = {
 
 export function createPair(
   store: Store,
-  { tenantId, met }: { tenantId: string; met: Map<string, number> },
+  { tenantId, met = new Map() }: { tenantId: string; met?: Map<string, number> },
 ): { model: Known; real: Pair } {
   return {
     model: { now: START, tasks: [], leases: [], receipts: [] },
@@ -119,12 +122,11 @@ const timePasses = passing.map(
   }),
 )
 
-export function steps(maxCommands: number): fc.Arbitrary<Iterable<ModelStep>> {
-  const one = single.map(carryOut)
-  const several = together.map(carryOut)
-  // A kind is as likely as it is often in this list.
-  return fc.commands([one, one, one, one, one, several, several, timePasses, sweep], {
-    maxCommands,
-    size: 'max',
-  })
-}
+const one = single.map(carryOut)
+const several = together.map(carryOut)
+
+/** A kind is as likely as it is often in this list. */
+export const steps: fc.Arbitrary<Iterable<ModelStep>> = fc.commands(
+  [one, one, one, one, one, several, several, timePasses, sweep],
+  { maxCommands: STEPS_MAX, size: 'max' },
+)

@@ -4,10 +4,16 @@ import { expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/store/memory/index.ts'
 import type { Store } from '../../src/store/port.ts'
 import type { Snapshot } from '../../src/engine/unit.ts'
-import { createPair, steps } from './run.ts'
+import { createPair, SEED, steps } from './run.ts'
 
 const RUNS_MAX = 30
-const STEPS_MAX = 100
+
+// biome-ignore format: a list reads as a list
+const MET = [
+  'ready', 'delayed', 'parked', 'waiting', 'none', 'queued', 'leased', 'running', 'succeeded', 'failed', 'canceled',
+  'idempotency_conflict', 'invalid_transition', 'lease_invalid_or_expired', 'already_settled', 'lease_renewal_limit', 'not_found',
+  'task.retry_scheduled', 'lease.expired', 'system.anomaly', 'receipt.acknowledged', 'schedule.created', 'x.note', 'schedule.deleted',
+]
 
 /** The memory store with another view of what it loads. */
 function seeing(change: (snapshot: Snapshot) => Snapshot): Store {
@@ -53,9 +59,18 @@ const WRONG: Readonly<Record<string, () => Store>> = {
 }
 
 test.each(Object.entries(WRONG))('it finds a store that %s', async (_name, open) => {
-  const property = fc.asyncProperty(steps(STEPS_MAX), async (commands) => {
-    await fc.asyncModelRun(() => createPair(open(), { tenantId: 'wrong', met: new Map() }), commands)
+  const property = fc.asyncProperty(steps, async (commands) => {
+    await fc.asyncModelRun(() => createPair(open(), { tenantId: 'wrong' }), commands)
   })
   const found = await fc.check(property, { seed: 1, numRuns: RUNS_MAX, unbiased: true, endOnFailure: true })
   expect(found.failed).toBe(true)
+})
+
+test('the steps meet every place, end and refusal that they are there to meet', async () => {
+  const met = new Map<string, number>()
+  const property = fc.asyncProperty(steps, async (commands) => {
+    await fc.asyncModelRun(() => createPair(createMemoryStore(), { tenantId: 'met', met }), commands)
+  })
+  await fc.assert(property, { seed: SEED, numRuns: RUNS_MAX, unbiased: true })
+  expect(MET.filter((what) => !met.has(what))).toEqual([])
 })

@@ -9,7 +9,7 @@ import type { Instance } from './instance.ts'
 import { settled, SKEW_MS_MAX, TENANT, type World } from './world.ts'
 
 const DRAINER = { kind: 'worker', id: 'drainer' } as const
-const ROUNDS_MAX = 400
+const ROUNDS_MAX = 60
 const WAIT_MS = 60_000
 const SLICE_MS = 500
 /** The longest that a task may wait beside a worker that waits: across instances, with every hint lost. */

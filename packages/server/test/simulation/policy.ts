@@ -23,6 +23,6 @@ export function simulatedPolicy(chance: Chance): Policy {
       maxArtifacts: 100,
       locatability: chance.percent(80) ? 'lenient' : 'strict',
     },
-    claim: { maxTasks: 1_000, maxConcurrentLeases: chance.percent(30) ? 5 : 0 },
+    claim: { maxTasks: 1_000, maxConcurrentLeases: chance.percent(30) ? chance.between(2, 5) : 0 },
   }
 }

@@ -87,7 +87,12 @@ export function claims(given: Given): void {
         ttlSeconds: null,
         capacity: null,
       }) as const
-    const results = await rig.run([claim('w1', null), claim('w2', ['x']), claim('w3', null), claim('w4', null)])
+    const results = await rig.run([
+      claim('w1', null),
+      claim('w2', ['x']),
+      claim('w3', null),
+      claim('w4', null),
+    ])
     const given1 = results.map((result) => (result.ok ? result.reply : null))
     expect(given1).toMatchObject([
       { grants: [{ task: { definition: { summary: 'a' } } }] },
@@ -100,7 +105,10 @@ export function claims(given: Given): void {
   test('claims of several instances at once give each task to one worker', async () => {
     const { store, beside } = given()
     const rig = createRig(store)
-    await createAll(rig, Array.from({ length: 200 }, (_, index) => ({ summary: `${index}` })))
+    await createAll(
+      rig,
+      Array.from({ length: 200 }, (_, index) => ({ summary: `${index}` })),
+    )
     const taken: (string | null)[] = []
     for (let round = 0; taken.length < 200 && round < 50; round++) {
       const grants = await Promise.all(
@@ -116,7 +124,11 @@ export function claims(given: Given): void {
 
   test('a delayed task is claimed from its time on, in its place', async () => {
     const rig = createRig(given().store)
-    await createAll(rig, [{ summary: 'later', delaySeconds: 60, priority: 1 }, { summary: 'now' }, { summary: 'last' }])
+    await createAll(rig, [
+      { summary: 'later', delaySeconds: 60, priority: 1 },
+      { summary: 'now' },
+      { summary: 'last' },
+    ])
     expect(await rig.store.nextEligibleAt(rig.tenantId)).toBe(rig.now() + 60_000)
     expect(await rig.claimed({ max: 1 })).toEqual(['now'])
     rig.pass(59_999)
@@ -129,7 +141,8 @@ export function claims(given: Given): void {
   test('more delayed tasks than one chunk come due at once, and none stays hidden', async () => {
     const rig = createRig(given().store)
     const many = Array.from({ length: 2_100 }, (_, index) => ({ delaySeconds: 1 + (index % 3) }))
-    for (let start = 0; start < many.length; start += 700) await createAll(rig, many.slice(start, start + 700))
+    for (let start = 0; start < many.length; start += 700)
+      await createAll(rig, many.slice(start, start + 700))
     await createAll(rig, [{ summary: 'best', delaySeconds: 5, priority: 1 }])
     rig.pass(10_000)
     expect(await rig.claimed({ max: 1 })).toEqual(['best'])

@@ -1,11 +1,25 @@
 // Concurrency keys and capacity: never more than fits, and never less than could run.
 import { expect, test } from 'vitest'
 import type { Given } from './conformance.ts'
-import { AGENT, claimCommand, complete, createRig, EVERY_TASK, fail, holding, newTask, POLICY, type Rig } from './rig.ts'
+import {
+  AGENT,
+  claimCommand,
+  complete,
+  createRig,
+  EVERY_TASK,
+  fail,
+  holding,
+  newTask,
+  POLICY,
+  type Rig,
+} from './rig.ts'
 
 async function createKeyed(rig: Rig, tasks: readonly Parameters<typeof newTask>[0][]): Promise<void> {
   await rig.run(
-    tasks.map((task) => ({ kind: 'create', task: newTask({ concurrencyKey: 'k', concurrencyLimit: 1, ...task }) }) as const),
+    tasks.map(
+      (task) =>
+        ({ kind: 'create', task: newTask({ concurrencyKey: 'k', concurrencyLimit: 1, ...task }) }) as const,
+    ),
   )
 }
 
@@ -87,7 +101,8 @@ export function keys(given: Given): void {
     )
     await rig.create({ summary: 'free' })
     const seen: (string | null)[] = []
-    for (let round = 0; round < 10 && !seen.includes('free'); round++) seen.push(...(await rig.claimed({ max: 2 })))
+    for (let round = 0; round < 10 && !seen.includes('free'); round++)
+      seen.push(...(await rig.claimed({ max: 2 })))
     expect(seen).toContain('free')
     expect(await rig.store.countActive(rig.tenantId, 'k')).toBe(1)
   })

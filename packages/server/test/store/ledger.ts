@@ -90,7 +90,10 @@ export function ledger(given: Given): void {
     }
     const write = async (index: number) => {
       for (let round = 0; round < 15; round++) {
-        const tasks = Array.from({ length: 1 + ((index + round) % 4) }, () => ({ kind: 'create', task: newTask() }) as const)
+        const tasks = Array.from(
+          { length: 1 + ((index + round) % 4) },
+          () => ({ kind: 'create', task: newTask() }) as const,
+        )
         await rig.run(tasks, (index + round) % 2 ? store : beside)
       }
     }
@@ -159,7 +162,11 @@ export function ledger(given: Given): void {
     const both = await Promise.all(
       Array.from({ length: 8 }, (_, index) => rig.run([note, ack], index % 2 ? store : beside)),
     )
-    expect(new Set(both.map(([result]) => JSON.stringify((result as { reply: { receiptId: string } }).reply.receiptId))).size).toBe(1)
+    expect(
+      new Set(
+        both.map(([result]) => JSON.stringify((result as { reply: { receiptId: string } }).reply.receiptId)),
+      ).size,
+    ).toBe(1)
     expect((await rig.receipts()).toSorted()).toEqual(['receipt.acknowledged', 'task.assigned', 'x.note'])
   })
 

@@ -19,7 +19,13 @@ async function scene(rig: Rig): Promise<void> {
   rig.pass(60_000)
   await rig.create({ summary: 'e', type: 'x', delaySeconds: 3_600 })
   rig.pass(60_000)
-  await rig.create({ summary: 'f', type: 'z', tags: ['blue'], createdBy: { kind: 'service', id: 'ada' }, recipient: GRACE })
+  await rig.create({
+    summary: 'f',
+    type: 'z',
+    tags: ['blue'],
+    createdBy: { kind: 'service', id: 'ada' },
+    recipient: GRACE,
+  })
   const [a, b] = await rig.claim({ types: ['x'], max: 2 })
   await rig.run([fail(a!), complete(b!)])
   await rig.claim({ types: ['y'], max: 1 })
@@ -64,8 +70,12 @@ export function lists(given: Given): void {
     expect((await rig.tasks({ createdFrom: minute(2) + 1 })).join('')).toBe('fed')
     expect((await rig.tasks({ createdBefore: minute(2) })).join('')).toBe('ba')
     expect((await rig.tasks({ createdBefore: minute(2) + 1 })).join('')).toBe('cba')
-    expect((await rig.tasks({ createdFrom: minute(1), createdBefore: minute(3), type: 'x' })).join('')).toBe('b')
-    expect((await rig.tasks({ createdFrom: start - 1e12, createdBefore: start + 1e12, tag: 'red' })).join('')).toBe('ca')
+    expect((await rig.tasks({ createdFrom: minute(1), createdBefore: minute(3), type: 'x' })).join('')).toBe(
+      'b',
+    )
+    expect(
+      (await rig.tasks({ createdFrom: start - 1e12, createdBefore: start + 1e12, tag: 'red' })).join(''),
+    ).toBe('ca')
   })
 
   test('pages are disjoint and complete, for every filter', async () => {
@@ -92,7 +102,10 @@ export function lists(given: Given): void {
 
   test('a list shows the lease and the progress of each task', async () => {
     const rig = createRig(given().store)
-    await rig.run([{ kind: 'create', task: newTask() }, { kind: 'create', task: newTask() }])
+    await rig.run([
+      { kind: 'create', task: newTask() },
+      { kind: 'create', task: newTask() },
+    ])
     const [grant] = await rig.claim({ max: 1 })
     const { worker, taskId, leaseId } = grant!.lease
     await rig.ask({ kind: 'progress', worker, taskId, leaseId, progress: { percent: 1 } })
@@ -109,7 +122,8 @@ export function lists(given: Given): void {
     const start = rig.now()
     await scene(rig)
     const after = await rig.store.stats(rig.now())
-    const difference = (member: 'ready' | 'delayed' | 'activeLeases' | 'openObligations') => after[member] - before[member]
+    const difference = (member: 'ready' | 'delayed' | 'activeLeases' | 'openObligations') =>
+      after[member] - before[member]
     expect({
       queued: after.byStatus.queued - before.byStatus.queued,
       leased: after.byStatus.leased - before.byStatus.leased,

@@ -15,7 +15,10 @@ const connect = (url: string, preparedStatements = true) =>
 for (const prepared of [true, false]) {
   storeConformance(`postgres, ${prepared ? 'prepared' : 'unprepared'} statements`, async () => {
     const database = await createDatabase()
-    const [store, beside] = await Promise.all([connect(database.url, prepared), connect(database.url, prepared)])
+    const [store, beside] = await Promise.all([
+      connect(database.url, prepared),
+      connect(database.url, prepared),
+    ])
     await Promise.all([store.migrate(), beside.migrate()])
     return {
       store,
@@ -68,7 +71,8 @@ describe('postgres', () => {
     await raw.connect()
     const updates = async () => {
       await raw.query('select pg_stat_force_next_flush()')
-      const sql = "select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_user_tables where relname = 'leases'"
+      const sql =
+        "select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_user_tables where relname = 'leases'"
       return (await raw.query<{ all: number; hot: number }>(sql)).rows[0]!
     }
     const renewals = 20
@@ -121,7 +125,9 @@ describe('postgres', () => {
       )
       const answers = await Promise.allSettled([...units, cut])
       for (const answer of answers.filter(({ status }) => status === 'rejected')) {
-        expect(answer).toMatchObject({ reason: { code: 'database_unavailable', details: { retry_after: expect.any(Number) } } })
+        expect(answer).toMatchObject({
+          reason: { code: 'database_unavailable', details: { retry_after: expect.any(Number) } },
+        })
       }
       await rig.create()
     }
@@ -143,7 +149,9 @@ describe('postgres', () => {
     const unavailable = { code: 'database_unavailable', retryable: true }
     await expect(rig.create()).rejects.toMatchObject(unavailable)
     await expect(store.ping()).rejects.toMatchObject(unavailable)
-    await expect(late.readTask('t', '019b76da-0000-7000-8000-000000000001')).rejects.toMatchObject(unavailable)
+    await expect(late.readTask('t', '019b76da-0000-7000-8000-000000000001')).rejects.toMatchObject(
+      unavailable,
+    )
     await expect(late.pendingMigrations()).rejects.toMatchObject(unavailable)
     await server.restart()
     await rig.create()

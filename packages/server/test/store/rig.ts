@@ -63,7 +63,10 @@ export interface ClaimOptions {
 
 let rigs = 0
 
-export function createRig(store: Store, { policy = POLICY, seed = 1 }: { policy?: Policy; seed?: number } = {}): Rig {
+export function createRig(
+  store: Store,
+  { policy = POLICY, seed = 1 }: { policy?: Policy; seed?: number } = {},
+): Rig {
   const tenantId = `tenant ${process.pid} ${++rigs}`
   let now = Date.UTC(2026, 0, 1)
   const random = createSeededRandom(seed * 1_000 + rigs)
@@ -93,9 +96,13 @@ export function createRig(store: Store, { policy = POLICY, seed = 1 }: { policy?
     claim: async (over, on) => (await rig.ask<Claimed>(claimCommand(over), on)).grants,
     claimed: async (over) => (await rig.claim(over)).map(({ task }) => task.definition.summary),
     tasks: async (over) =>
-      (await store.listTasks({ ...EVERY_TASK, tenantId, ...over })).map(({ definition }) => definition.summary),
+      (await store.listTasks({ ...EVERY_TASK, tenantId, ...over })).map(
+        ({ definition }) => definition.summary,
+      ),
     receipts: async (over) =>
-      (await store.listReceipts({ ...EVERY_RECEIPT, tenantId, ...over })).map(({ receipt }) => receipt.receiptType),
+      (await store.listReceipts({ ...EVERY_RECEIPT, tenantId, ...over })).map(
+        ({ receipt }) => receipt.receiptType,
+      ),
   }
   return rig
 }

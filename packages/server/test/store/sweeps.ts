@@ -68,7 +68,10 @@ export function sweeps(given: Given): void {
     expect((await due(rig)).timers).toEqual([{ tenantId: rig.tenantId, taskId, kind: 'deadline' }])
     expect(await rig.ask({ kind: 'deadline', taskId })).toBe('deadline')
     expect((await due(rig)).timers).toEqual([])
-    expect((await rig.store.readTask(rig.tenantId, taskId))?.state).toMatchObject({ status: 'failed', place: 'none' })
+    expect((await rig.store.readTask(rig.tenantId, taskId))?.state).toMatchObject({
+      status: 'failed',
+      place: 'none',
+    })
     expect(await rig.claimed()).toEqual([])
   })
 
@@ -91,7 +94,9 @@ export function sweeps(given: Given): void {
     const grants = await rig.claim()
     expect(grants).toHaveLength(2)
     await rig.ask(complete(grants[0]!))
-    expect(await rig.store.dependentsOf(rig.tenantId, [one.taskId])).toEqual([{ tenantId: rig.tenantId, taskId, dependsOn }])
+    expect(await rig.store.dependentsOf(rig.tenantId, [one.taskId])).toEqual([
+      { tenantId: rig.tenantId, taskId, dependsOn },
+    ])
     expect(await rig.ask({ kind: 'resolve', taskId, dependsOn })).toBeNull()
     expect(await rig.claimed()).toEqual([])
     await rig.ask(complete(grants[1]!))

@@ -69,16 +69,32 @@ export function units(given: Given): void {
     const task = (await rig.store.readTask(rig.tenantId, made.taskId))!
     expect(task.definition).toMatchObject({ ...kept, assignedReceiptId: made.receiptId, instance: 'test' })
     expect(Object.keys(task.definition.payload)).toEqual(['b', 'a', 'z'])
-    expect(task).toMatchObject({ state: { status: 'queued', place: 'waiting', result: null }, lease: null, progress: null })
+    expect(task).toMatchObject({
+      state: { status: 'queued', place: 'waiting', result: null },
+      lease: null,
+      progress: null,
+    })
   })
 
   test('a bare task comes back with what was left out', async () => {
     const rig = createRig(given().store)
     const { taskId } = await rig.create()
     const { definition } = (await rig.store.readTask(rig.tenantId, taskId))!
-    const { delaySeconds: _delay, notBefore: _notBefore, maxAttempts: _a, maxExpiries: _e, ...bare } = newTask()
+    const {
+      delaySeconds: _delay,
+      notBefore: _notBefore,
+      maxAttempts: _a,
+      maxExpiries: _e,
+      ...bare
+    } = newTask()
     expect(definition).toMatchObject({ ...bare, retryBackoffSeconds: 30 })
-    expect(definition).toMatchObject({ maxAttempts: 3, maxExpiries: 20, idempotencyHash: null, requestHash: null, lane: '' })
+    expect(definition).toMatchObject({
+      maxAttempts: 3,
+      maxExpiries: 20,
+      idempotencyHash: null,
+      requestHash: null,
+      lane: '',
+    })
   })
 
   test('what fails to be decided leaves nothing', async () => {
@@ -111,7 +127,12 @@ export function units(given: Given): void {
   test('an id that is none is one that names nothing', async () => {
     const rig = createRig(given().store)
     const [grant] = (await rig.create(), await rig.claim())
-    const cancel = { kind: 'cancel', actor: { principal: AGENT, sees: 'all' }, taskId: 'x', reason: null } as const
+    const cancel = {
+      kind: 'cancel',
+      actor: { principal: AGENT, sees: 'all' },
+      taskId: 'x',
+      reason: null,
+    } as const
     await expect(rig.ask(cancel)).rejects.toMatchObject({ code: 'not_found' })
     const start = { kind: 'start', ...holding(grant!), leaseId: 'no lease' } as const
     await expect(rig.ask(start)).rejects.toMatchObject({ code: 'lease_invalid_or_expired' })
@@ -124,7 +145,9 @@ export function units(given: Given): void {
     const { store, beside } = given()
     const rig = createRig(store)
     const made = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => rig.create({ idempotencyKey: 'once' }, index % 2 ? store : beside)),
+      Array.from({ length: 20 }, (_, index) =>
+        rig.create({ idempotencyKey: 'once' }, index % 2 ? store : beside),
+      ),
     )
     expect(new Set(made.map(({ taskId }) => taskId)).size).toBe(1)
     expect(made.filter(({ isDuplicate }) => !isDuplicate)).toHaveLength(1)
@@ -135,8 +158,14 @@ export function units(given: Given): void {
     const { store, beside } = given()
     const rig = createRig(store)
     const names = Array.from({ length: 10 }, (_, index) => `key ${index}`)
-    const commands = names.map((idempotencyKey) => ({ kind: 'create', task: newTask({ idempotencyKey }) }) as const)
-    await Promise.all([rig.run(commands, store), rig.run(commands.toReversed(), beside), rig.run(commands, beside)])
+    const commands = names.map(
+      (idempotencyKey) => ({ kind: 'create', task: newTask({ idempotencyKey }) }) as const,
+    )
+    await Promise.all([
+      rig.run(commands, store),
+      rig.run(commands.toReversed(), beside),
+      rig.run(commands, beside),
+    ])
     expect(await rig.tasks()).toHaveLength(10)
   })
 
@@ -162,15 +191,24 @@ export function units(given: Given): void {
     const results = await rig.run([{ kind: 'release', ...holding(grant!), reason: null }])
     expect(results[0]).toMatchObject({ ok: true })
     const [again] = await rig.claim()
-    expect(again).toMatchObject({ lease: { fence: 2, worker: WORKER }, task: { state: { status: 'leased', fence: 2 } } })
+    expect(again).toMatchObject({
+      lease: { fence: 2, worker: WORKER },
+      task: { state: { status: 'leased', fence: 2 } },
+    })
   })
 
   test('one unit creates and claims, and reads see all of it or nothing', async () => {
     const rig = createRig(given().store)
     await rig.create({ summary: 'before' })
-    const [created, claimed] = await rig.run([{ kind: 'create', task: newTask({ summary: 'new' }) }, claimCommand()])
+    const [created, claimed] = await rig.run([
+      { kind: 'create', task: newTask({ summary: 'new' }) },
+      claimCommand(),
+    ])
     expect(created).toMatchObject({ ok: true })
-    expect(claimed).toMatchObject({ ok: true, reply: { grants: [{ task: { definition: { summary: 'before' } } }] } })
+    expect(claimed).toMatchObject({
+      ok: true,
+      reply: { grants: [{ task: { definition: { summary: 'before' } } }] },
+    })
     expect(await rig.tasks({ status: 'leased' })).toEqual(['before'])
     expect(await rig.tasks({ status: 'queued' })).toEqual(['new'])
   })
@@ -186,7 +224,8 @@ export function units(given: Given): void {
     const rig = createRig(given().store)
     const { taskId } = await rig.create()
     const [grant] = await rig.claim()
-    const report = (percent: number) => ({ kind: 'progress', ...holding(grant!), progress: { percent } }) as const
+    const report = (percent: number) =>
+      ({ kind: 'progress', ...holding(grant!), progress: { percent } }) as const
     await rig.run([report(10), report(20)])
     await rig.run([report(30)])
     const all = await rig.store.listProgress({ tenantId: rig.tenantId, taskId, after: null, limit: 10 })

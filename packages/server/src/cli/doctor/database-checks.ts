@@ -1,8 +1,9 @@
 // Checks of the database: is it there, is it current, does it keep what it acknowledges, does its ledger agree.
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Store } from '../../store/port.ts'
+import { innermost } from '../cause.ts'
 import { fail, type Finding, ok, reasonOf, skipped, warn } from './finding.ts'
 
 /** More doubtful obligations than this need no list. */
@@ -29,7 +30,9 @@ export const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
 /** An embedded database that was never used: opening it would create it, and a doctor should not. */
 export function isNotCreatedYet({ database }: Config, cwd: string): boolean {
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(database.url)?.[1]
-  return path !== undefined && !existsSync(resolve(cwd, path))
+  if (path === undefined) return false
+  const file = resolve(cwd, path)
+  return !existsSync(file) && existsSync(dirname(file))
 }
 
 async function checkSchema(store: Store): Promise<Finding> {
@@ -108,8 +111,8 @@ export async function examineDatabase(
 
 function unreachable(error: unknown): Finding {
   return fail(
-    `The database does not answer: ${reasonOf(error)}`,
-    'Check database.url, that it runs, and the password.',
+    `The database cannot be used: ${innermost(error) ?? reasonOf(error)}`,
+    'Check database.url, that the database runs, and that it lets you in.',
   )
 }
 

@@ -1,6 +1,7 @@
 // The checks of `asyncgate doctor`: each says ok, or what is wrong and how to mend it.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { afterEach, expect, test } from 'vitest'
 import { type ConfigValues, configOf } from '../../config.ts'
 import { createMemoryStore } from '../../store/memory/index.ts'
@@ -58,7 +59,7 @@ test('the address is free', async () => {
   expect(await checkAddress(configOf({ port }))).toMatchObject({ status: 'ok' })
 })
 
-const examination = { cwd: '/nowhere', now: () => 1_000 }
+const examination = { cwd: tmpdir(), now: () => 1_000 }
 const memory = configOf({ database: { url: 'memory:' } })
 const statuses = (found: Readonly<Record<string, { status: string }>>) =>
   Object.fromEntries(Object.entries(found).map(([name, { status }]) => [name, status]))
@@ -119,7 +120,7 @@ test('a database that does not answer fails once, and the rest is skipped', asyn
 })
 
 test('a database file that is not there is not created by looking at it', async () => {
-  const config = configOf({ database: { url: 'sqlite:./none.db' } })
+  const config = configOf({ database: { url: 'sqlite:./asyncgate-that-is-not-there.db' } })
   const openStore = async () => {
     throw new Error('opened')
   }

@@ -2,6 +2,7 @@
 import { GateError } from '@asyncgate/sdk'
 import type { ClaimCommand, Command } from '../command.ts'
 import { createDraft, type Draft, type Outcome, type View } from '../draft.ts'
+import { jsonBytes } from '../ledger.ts'
 import type { Decision, Snapshot } from '../unit.ts'
 import { decideCancel, decideResolve } from './cancel.ts'
 import { decideCandidate, filterKeyOf, type Grant, headroom } from './claim.ts'
@@ -68,17 +69,26 @@ export interface Claimed {
   readonly again: boolean
 }
 
+/** What one claim is given travels in one reply; a worker that wants more asks again. */
+const GRANTED_BYTES_MAX = 16 * 1_048_576
+
 function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
   const grants: Grant[] = []
+  let bytes = 0
   const wanted = headroom(draft, command, context)
   const candidates = draft.candidates(filterKeyOf(command))
   let refilled = false
   for (const taskId of candidates.taskIds) {
-    if (grants.length >= wanted) break
+    if (grants.length >= wanted || bytes >= GRANTED_BYTES_MAX) break
     const outcome = decideCandidate(draft, taskId, command, context)
     if (outcome === null) continue
-    if (outcome.reply === null) refilled = commit(draft, outcome, context) || refilled
-    else grants.push(granted(draft, outcome))
+    if (outcome.reply === null) {
+      refilled = commit(draft, outcome, context) || refilled
+      continue
+    }
+    const { task, lease } = granted(draft, outcome)
+    grants.push({ task, lease })
+    bytes += jsonBytes([task.definition.payload, task.definition.metadata])
   }
   return { grants, again: grants.length < wanted && (candidates.more || refilled) }
 }

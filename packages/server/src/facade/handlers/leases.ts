@@ -56,6 +56,10 @@ export function leaseHandlers(parts: HandlerParts): LeaseHandlers {
   ): Promise<readonly Grant[]> {
     if (!claimed.ok) throw claimed.error
     const { grants, again } = claimed.reply as Claimed // the reply of a claim
+    if (context.signal.aborted) {
+      await engine.giveBack(context.caller.tenantId, grants)
+      return []
+    }
     return grants.length > 0 || (input.wait_seconds === 0 && !again) ? grants : claim(input, command, context)
   }
 

@@ -57,18 +57,24 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
     cross join lateral (
       select s.task_id, ${stateColumns('s')}
       from ready r
-      join task_states s on s.tenant_id = $1 and s.task_id = r.task_id and s.status = 'queued' and s.place = 'ready'
+      ${words.findFree('task_states', 's', QUEUED)}
       where ${of.fits}
       order by r.neg_priority, r.task_id
       limit d.depth
-      for update of s skip locked
     ) as s
     ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}`,
   )
 }
 
+/** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has said so in its row. */
+const QUEUED = "s.tenant_id = $1 and s.task_id = r.task_id and s.status = 'queued' and s.place = 'ready'"
+
 /** Preferred types are looked at by themselves too: in their priority they come before older tasks of other types. */
-export async function selectCandidates(session: Session, tenantId: string, claim: ClaimNeed): Promise<TaskRow[]> {
+export async function selectCandidates(
+  session: Session,
+  tenantId: string,
+  claim: ClaimNeed,
+): Promise<TaskRow[]> {
   const { capabilities, acceptTypes, preferredTypes } = claim.filter
   const types = acceptTypes ?? preferredTypes
   const found = await Promise.all([

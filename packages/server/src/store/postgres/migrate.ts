@@ -32,7 +32,9 @@ export async function migrate(url: string): Promise<readonly string[]> {
 
 export async function pendingMigrations(url: string): Promise<readonly string[]> {
   const run: Migration[] = await withClient(url, async (client) => {
-    const { rows } = await client.query<{ found: string | null }>("select to_regclass('schema_migrations') as found")
+    const { rows } = await client.query<{ found: string | null }>(
+      "select to_regclass('schema_migrations') as found",
+    )
     return pending(MIGRATIONS, rows[0]?.found === null ? [] : await applied(client))
   })
   return run.map(({ name }) => name)

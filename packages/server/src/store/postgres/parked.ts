@@ -36,7 +36,11 @@ export const PARKED_HEADS = bulk(
     ) as p`,
 )
 
-export function parkedHeads(session: Session, tenantId: string, rooms: readonly KeyRoom[]): Promise<ParkedHead[]> {
+export function parkedHeads(
+  session: Session,
+  tenantId: string,
+  rooms: readonly KeyRoom[],
+): Promise<ParkedHead[]> {
   return session.each(
     PARKED_HEADS,
     tenantId,

@@ -17,6 +17,7 @@ const SETTINGS = {
   enable_bitmapscan: 'off',
   enable_sort: 'off',
   enable_memoize: 'off',
+  enable_material: 'off',
   jit: 'off',
   lock_timeout: '10s',
   idle_in_transaction_session_timeout: '30s',

@@ -5,7 +5,10 @@ import { StoreFailure } from '../sql/failure.ts'
 import type { Session, Transaction } from '../sql/session.ts'
 import { toFailure } from './failure.ts'
 
-export async function beginTransaction(pool: Pool, sessionOn: (client: PoolClient) => Session): Promise<Transaction> {
+export async function beginTransaction(
+  pool: Pool,
+  sessionOn: (client: PoolClient) => Session,
+): Promise<Transaction> {
   const client = await connect(pool)
   let open = true
   // Statements after a failed `begin` fail too, and tell why it did; nobody waits for this answer.

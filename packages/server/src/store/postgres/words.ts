@@ -7,6 +7,8 @@ export const postgresWords: Words = {
     `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0) as ${alias}`,
   findLocked: (table, alias, condition) =>
     `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0 for update) as ${alias}`,
+  findFree: (table, alias, condition) =>
+    `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0 for update skip locked) as ${alias}`,
   findOptional: (table, alias, condition) =>
     `left join lateral (select * from ${table} ${alias} where ${condition} offset 0) as ${alias} on true`,
   // By the row's own address: whoever changes these rows holds the task's lock, so that it cannot have moved.
@@ -18,7 +20,6 @@ export const postgresWords: Words = {
     delete from ${matching.table} using (select f.ctid as address from ${found(matching)}) as x
     where ${matching.table}.ctid = x.address`,
   among: (column, select) => `${column} = any (array(${select}))`,
-  lockSkipping: (table) => `for update of ${table} skip locked`,
   unhex: (expression) => `decode(${expression}, 'hex')`,
   hex: (expression) => `encode(${expression}, 'hex')`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,

@@ -27,5 +27,10 @@ export function toCaller(error: unknown): unknown {
     error.kind === 'conflict'
       ? 'The database is too busy with conflicting work. Nothing was changed; try again.'
       : 'The database cannot be reached, or its answer was lost. Try again: every call is safe to repeat.'
-  return new GateError('database_unavailable', message, { retry_after: RETRY_AFTER_SECONDS }, { cause: error })
+  return new GateError(
+    'database_unavailable',
+    message,
+    { retry_after: RETRY_AFTER_SECONDS },
+    { cause: error },
+  )
 }

@@ -27,26 +27,32 @@ export function listReceipts(session: Session, wanted: ReceiptQuery): Promise<Re
   return session.all(found, values)
 }
 
-function compose(name: string, of: { concerned: boolean; conditions: readonly string[]; count: number }): Query {
+function compose(
+  name: string,
+  of: { concerned: boolean; conditions: readonly string[]; count: number },
+): Query {
   const limit = `$${of.count}`
-  return listQuery(name, (words) => {
-    const page = (extra: string) => `
-      select ${receiptColumns(words)}
+  const page = (columns: string, extra: string) => `
+      select ${columns}
       from receipts r
       where r.tenant_id = $1 ${allOf(of.conditions)} ${extra}
       order by r.position
       limit ${limit}`
-    if (!of.concerned) return page('')
-    const [kind, id] = [`$${of.count - 2}`, `$${of.count - 1}`]
-    const received = `r.to_id = ${id} and r.to_kind = ${kind}`
-    const sent = `r.from_id = ${id} and r.from_kind = ${kind} and (r.to_id <> ${id} or r.to_kind <> ${kind})`
-    return `
-      select * from (
-        select * from (${page(`and ${received}`)}) as received
-        union all
-        select * from (${page(`and ${sent}`)}) as sent
+  if (!of.concerned) return listQuery(name, (words) => page(receiptColumns(words), ''))
+  const [kind, id] = [`$${of.count - 2}`, `$${of.count - 1}`]
+  // Each side by its own index; a receipt that a principal sent to itself is on both.
+  return listQuery(
+    name,
+    (words) => `
+      select ${receiptColumns(words)}
+      from (
+        select position from (${page('r.position', `and r.to_id = ${id} and r.to_kind = ${kind}`)}) as received
+        union
+        select position from (${page('r.position', `and r.from_id = ${id} and r.from_kind = ${kind}`)}) as sent
+        order by position
+        limit ${limit}
       ) as page
-      order by position
-      limit ${limit}`
-  })
+      ${words.find('receipts', 'r', 'r.tenant_id = $1 and r.position = page.position')}
+      order by page.position`,
+  )
 }

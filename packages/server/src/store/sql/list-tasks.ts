@@ -51,6 +51,7 @@ function filterOf(wanted: TaskQuery) {
 /** Tags are the narrowest; then states that few tasks are in at one time; then the definition. */
 function leaderOf({ tag, deadLetter, status, type, createdBy, concerning }: TaskQuery): Leader {
   if (tag !== null) return 'g'
+  if (status === 'leased' || status === 'running') return 's'
   if (concerning !== null) return 't'
   if (deadLetter === true || (status !== null && !isCommon(status))) return 's'
   if (type !== null || createdBy !== null) return 't'
@@ -65,11 +66,16 @@ const RELATIONS: Record<Leader, (words: Words) => string> = {
   g: ({ find }) => `task_tags g
       ${find('task_states', 's', 's.tenant_id = g.tenant_id and s.task_id = g.task_id')}
       ${find('tasks', 't', 't.tenant_id = g.tenant_id and t.task_id = g.task_id')}`,
-  s: ({ find }) => `task_states s ${find('tasks', 't', 't.tenant_id = s.tenant_id and t.task_id = s.task_id')}`,
-  t: ({ find }) => `tasks t ${find('task_states', 's', 's.tenant_id = t.tenant_id and s.task_id = t.task_id')}`,
+  s: ({ find }) =>
+    `task_states s ${find('tasks', 't', 't.tenant_id = s.tenant_id and t.task_id = s.task_id')}`,
+  t: ({ find }) =>
+    `tasks t ${find('task_states', 's', 's.tenant_id = t.tenant_id and s.task_id = t.task_id')}`,
 }
 
-function compose(name: string, of: { wanted: TaskQuery; conditions: readonly string[]; count: number }): Query {
+function compose(
+  name: string,
+  of: { wanted: TaskQuery; conditions: readonly string[]; count: number },
+): Query {
   const lead = leaderOf(of.wanted)
   const limit = `$${of.count}`
   return listQuery(name, (words) => {

@@ -24,7 +24,10 @@ export async function loadKeys(
   const tried = keysOf(of.offered).filter((key) => !held.has(key))
   const keys = [...held, ...tried]
   if (keys.length === 0) return NONE
-  const rooms = keys.map((concurrencyKey) => ({ concurrencyKey, ending: countActive(of.leases, concurrencyKey) }))
+  const rooms = keys.map((concurrencyKey) => ({
+    concurrencyKey,
+    ending: countActive(of.leases, concurrencyKey),
+  }))
   const [gained, counts, heads] = await Promise.all([
     driver.tryHoldKeys(tx, tenantId, tried),
     activeByKey(tx, tenantId, keys),

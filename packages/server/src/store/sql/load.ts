@@ -29,22 +29,35 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
   const { tx, tenantId, now, needs } = loading
   const taskIds = uuids(needs.taskIds)
   const claiming = needs.claims.length > 0
-  const [, locked, peeked, repeated, leases, active, receipts, byKey, obligations, workers, ofTenant, due, first] =
-    await Promise.all([
-      hold(loading, taskIds),
-      lockTasks(tx, tenantId, taskIds),
-      peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
-      idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
-      leasesById(tx, tenantId, uuids(needs.leaseIds)),
-      activeLeases(tx, tenantId, taskIds),
-      receiptsById(tx, tenantId, uuids(needs.receiptIds)),
-      receiptsByKey(tx, tenantId, [...needs.receiptKeys]),
-      obligationsOfTasks(tx, tenantId, uuids(needs.obligationsOf)),
-      activeByWorker(tx, tenantId, [...needs.countedWorkers]),
-      needs.countTenantLeases ? activeOfTenant(tx, tenantId) : 0,
-      claiming ? findDue(tx, tenantId, now) : [],
-      selectAll(loading),
-    ])
+  const [
+    ,
+    locked,
+    peeked,
+    repeated,
+    leases,
+    active,
+    receipts,
+    byKey,
+    obligations,
+    workers,
+    ofTenant,
+    due,
+    first,
+  ] = await Promise.all([
+    hold(loading, taskIds),
+    lockTasks(tx, tenantId, taskIds),
+    peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
+    idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
+    leasesById(tx, tenantId, uuids(needs.leaseIds)),
+    activeLeases(tx, tenantId, taskIds),
+    receiptsById(tx, tenantId, uuids(needs.receiptIds)),
+    receiptsByKey(tx, tenantId, [...needs.receiptKeys]),
+    obligationsOfTasks(tx, tenantId, uuids(needs.obligationsOf)),
+    activeByWorker(tx, tenantId, [...needs.countedWorkers]),
+    needs.countTenantLeases ? activeOfTenant(tx, tenantId) : 0,
+    claiming ? findDue(tx, tenantId, now) : [],
+    selectAll(loading),
+  ])
   if (due.length > 0) await promote(tx, tenantId, due)
   if (due.length === PROMOTIONS_MAX) return null
   const selected = due.length > 0 ? await selectAll(loading) : first
@@ -59,7 +72,11 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     tasks.set(row.task_id, taskFromRow(promoted.has(row.task_id) ? { ...row, place: 'ready' } : row))
   }
   const found = new Map<string, Lease>([...active, ...leases].map((row) => [row.lease_id, leaseFromRow(row)]))
-  const keys = await loadKeys(loading, { locked: locked.map((row) => tasks.get(row.task_id)!), offered: offered.flat(), leases: found })
+  const keys = await loadKeys(loading, {
+    locked: locked.map((row) => tasks.get(row.task_id)!),
+    offered: offered.flat(),
+    leases: found,
+  })
   for (const task of keys.parkedTasks) tasks.set(task.definition.taskId, task)
   const evidence = await loadEvidence(loading, tasks, obligations)
   return {
@@ -93,7 +110,11 @@ function selectAll({ driver, tx, tenantId, needs }: Loading): Promise<(readonly 
 }
 
 /** Priority high to low, then preferred types, then oldest first. `busy` keys belong to another transaction just now. */
-export function ranked({ filter, count }: ClaimNeed, tasks: readonly Task[], busy: ReadonlySet<string>): Candidates {
+export function ranked(
+  { filter, count }: ClaimNeed,
+  tasks: readonly Task[],
+  busy: ReadonlySet<string>,
+): Candidates {
   const preferred = new Set(filter.preferredTypes)
   const rank = ({ definition }: Task) => (preferred.has(definition.type) ? 0 : 1)
   const best = [...new Map(tasks.map((task) => [task.definition.taskId, task])).values()]
@@ -117,7 +138,9 @@ async function loadEvidence(
   tasks: ReadonlyMap<string, Task>,
   obligations: readonly { discharged_by: string | null }[],
 ): Promise<ReceiptRow[]> {
-  const terminal = [...needs.obligationsOf].map((taskId) => tasks.get(taskId)?.state.terminalReceiptId ?? null)
+  const terminal = [...needs.obligationsOf].map(
+    (taskId) => tasks.get(taskId)?.state.terminalReceiptId ?? null,
+  )
   const ids = [...terminal, ...obligations.map((row) => row.discharged_by)].filter((id) => id !== null)
   return receiptsById(tx, tenantId, [...new Set(ids)])
 }

@@ -18,7 +18,9 @@ export function checksum({ sql }: Migration): string {
 /** Those still to be run, in order. A newer server's migrations in the database are none of our business. */
 export function pending(all: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const done = new Map(applied.map((row) => [row.name, row.checksum]))
-  const changed = all.find((migration) => done.has(migration.name) && done.get(migration.name) !== checksum(migration))
+  const changed = all.find(
+    (migration) => done.has(migration.name) && done.get(migration.name) !== checksum(migration),
+  )
   if (changed !== undefined) {
     throw new Error(
       `Migration ${changed.name} is not the one that this database was made with. Restore it; changes go into a new one.`,

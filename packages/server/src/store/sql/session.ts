@@ -41,13 +41,14 @@ export interface Words {
   find(table: string, alias: string, condition: string): string
   /** The same, locked until the end of the transaction; where there is one writer at a time, there is nothing to lock. */
   findLocked(table: string, alias: string, condition: string): string
+  /** Locked too; rows that another transaction has locked are passed over. */
+  findFree(table: string, alias: string, condition: string): string
   findOptional(table: string, alias: string, condition: string): string
   /** `set` may name the input row `x` and the row itself by the table's name. */
   update(matching: Matching, set: string): string
   delete(matching: Matching): string
   /** A column is one of those that a select gives. */
   among(column: string, select: string): string
-  lockSkipping(table: string): string
   /** hex text → bytes, and back. */
   unhex(expression: string): string
   hex(expression: string): string

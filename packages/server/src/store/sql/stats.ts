@@ -39,7 +39,14 @@ export async function readStats(session: Session): Promise<Stats> {
     session.all<{ total: number; workers: number }>(LEASES, []),
     session.all<{ total: number }>(OBLIGATIONS, []),
   ])
-  const none: Record<TaskStatus, number> = { queued: 0, leased: 0, running: 0, succeeded: 0, failed: 0, canceled: 0 }
+  const none: Record<TaskStatus, number> = {
+    queued: 0,
+    leased: 0,
+    running: 0,
+    succeeded: 0,
+    failed: 0,
+    canceled: 0,
+  }
   return {
     byStatus: { ...none, ...Object.fromEntries(byStatus.map(({ status, total }) => [status, total])) },
     ready: ready[0]?.total ?? 0,

@@ -48,7 +48,9 @@ export function createSqlStore(driver: Driver): Store {
       return (await listReceipts(reader, wanted)).map(positionedFromRow)
     },
     openObligations: async ({ tenantId, principal: { kind, id }, after, limit }) =>
-      (await openObligations(reader, tenantId, { kind, id, after: after ?? 0, limit })).map(positionedFromRow),
+      (await openObligations(reader, tenantId, { kind, id, after: after ?? 0, limit })).map(
+        positionedFromRow,
+      ),
     dischargedBy: async (tenantId, receiptId) =>
       isUuid(receiptId) ? (await obligation(reader, tenantId, receiptId))?.discharged_by : undefined,
     readRelationship: async (tenantId, principal) => {
@@ -56,7 +58,9 @@ export function createSqlStore(driver: Driver): Store {
       return row === undefined ? null : relationshipFromRow(principal, row)
     },
     countActive: async (tenantId, key) =>
-      key === null ? activeOfTenant(reader, tenantId) : ((await activeByKey(reader, tenantId, [key]))[0]?.active ?? 0),
+      key === null
+        ? activeOfTenant(reader, tenantId)
+        : ((await activeByKey(reader, tenantId, [key]))[0]?.active ?? 0),
     dueLeases: async (now, limit) =>
       (await dueLeases(reader, { now, limit })).map((row) => ({
         tenantId: row.tenant_id,

@@ -1,5 +1,14 @@
 // Tasks between rows and values. What nothing filters or sorts by is one JSON column, without its empty members.
-import type { JsonObject, Place, PrincipalKind, Task, TaskDefinition, TaskResult, TaskState, TaskStatus } from '../../engine/model.ts'
+import type {
+  JsonObject,
+  Place,
+  PrincipalKind,
+  Task,
+  TaskDefinition,
+  TaskResult,
+  TaskState,
+  TaskStatus,
+} from '../../engine/model.ts'
 import { names, type RowOf, type Words } from './session.ts'
 
 export const DEFINITION_COLUMNS = {

@@ -52,7 +52,12 @@ async function attempt<T>({ driver, lanes }: Parts, unit: Unit<T>): Promise<Deci
   }
 }
 
-async function finish(tx: Transaction, { tenantId }: Unit<unknown>, decision: Decision<unknown>, lanes: Lanes) {
+async function finish(
+  tx: Transaction,
+  { tenantId }: Unit<unknown>,
+  decision: Decision<unknown>,
+  lanes: Lanes,
+) {
   const { changes } = decision
   // Committed even when nothing changed: delayed tasks may have been moved.
   await tx.commit(isEmpty(changes) ? Promise.resolve() : write(tx, tenantId, changes, lanes))

@@ -6,7 +6,11 @@ import type { Session } from './session.ts'
 import { extendLedger, insertReceipts } from './statements/ledger.ts'
 import { dischargeObligations, insertObligations } from './statements/obligations.ts'
 
-export function writeLedger(session: Session, tenantId: string, receipts: readonly Receipt[]): Promise<unknown> {
+export function writeLedger(
+  session: Session,
+  tenantId: string,
+  receipts: readonly Receipt[],
+): Promise<unknown> {
   if (receipts.length === 0) return Promise.resolve()
   const rows = receipts.map((receipt, index) => receiptToRow(receipt, receipts.length - index))
   return Promise.all([
@@ -37,7 +41,8 @@ function discharged(receipts: readonly Receipt[]) {
     for (const type of Object.keys(DISCHARGED_BY).filter((opened) => discharges(receiptType, opened))) {
       for (const parent of parents) {
         const key = `${parent} ${type}`
-        if (!rows.has(key)) rows.set(key, { receipt_id: parent, receipt_type: type, discharged_by: receiptId })
+        if (!rows.has(key))
+          rows.set(key, { receipt_id: parent, receipt_type: type, discharged_by: receiptId })
       }
     }
   }

@@ -16,7 +16,8 @@ import {
 
 export function movePlaces(session: Session, tenantId: string, changes: Changes): Promise<unknown> {
   const moved = changes.changedTasks.filter(({ before, after }) => whereabouts(before) !== whereabouts(after))
-  const left = (place: Place) => moved.map(({ before }) => before).filter(({ state }) => state.place === place)
+  const left = (place: Place) =>
+    moved.map(({ before }) => before).filter(({ state }) => state.place === place)
   const arrived = [...changes.createdTasks, ...moved.map(({ after }) => after)]
   const entered = (place: Place) => arrived.filter(({ state }) => state.place === place)
   return Promise.all([

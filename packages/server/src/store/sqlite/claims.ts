@@ -14,7 +14,7 @@ const LANES = query(
     )`,
 )
 
-const READY_OF_TYPE = query(
+export const READY_OF_TYPE = query(
   'ready_of_type',
   () => `
     select neg_priority, task_id, type from ready
@@ -23,7 +23,7 @@ const READY_OF_TYPE = query(
     limit $4`,
 )
 
-const READY_OF_ANY_TYPE = query(
+export const READY_OF_ANY_TYPE = query(
   'ready_of_any_type',
   () => `
     select neg_priority, task_id, type from ready indexed by ready_any_type
@@ -38,7 +38,11 @@ interface Head {
   readonly type: string
 }
 
-export async function selectCandidates(session: Session, tenantId: string, claim: ClaimNeed): Promise<TaskRow[]> {
+export async function selectCandidates(
+  session: Session,
+  tenantId: string,
+  claim: ClaimNeed,
+): Promise<TaskRow[]> {
   const { filter, count } = claim
   const lanes = await session.all<{ lane: string }>(LANES, [tenantId, JSON.stringify(filter.capabilities)])
   const looks = lanes.map(({ lane }) => headsOf(session, { tenantId, lane, claim }))
@@ -47,7 +51,10 @@ export async function selectCandidates(session: Session, tenantId: string, claim
 }
 
 /** Preferred types are looked at by themselves too: in their priority they come before older tasks of other types. */
-async function headsOf(session: Session, of: { tenantId: string; lane: string; claim: ClaimNeed }): Promise<Head[]> {
+async function headsOf(
+  session: Session,
+  of: { tenantId: string; lane: string; claim: ClaimNeed },
+): Promise<Head[]> {
   const { tenantId, lane, claim } = of
   const { acceptTypes, preferredTypes } = claim.filter
   const types = acceptTypes ?? preferredTypes
@@ -56,7 +63,10 @@ async function headsOf(session: Session, of: { tenantId: string; lane: string; c
   return (await Promise.all(looks)).flat()
 }
 
-function best(heads: readonly Head[], { preferred, count }: { preferred: ReadonlySet<string>; count: number }): string[] {
+function best(
+  heads: readonly Head[],
+  { preferred, count }: { preferred: ReadonlySet<string>; count: number },
+): string[] {
   const rank = ({ type }: Head) => (preferred.has(type) ? 0 : 1)
   const ordered = heads.toSorted(
     (a, b) => a.neg_priority - b.neg_priority || rank(a) - rank(b) || (a.task_id < b.task_id ? -1 : 1),

@@ -36,7 +36,12 @@ export function openConnection(
   }
 }
 
-function runEach<R>(statement: StatementSync, bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]): R[] {
+function runEach<R>(
+  statement: StatementSync,
+  bulk: Bulk<Columns>,
+  tenantId: string,
+  rows: readonly object[],
+): R[] {
   const columns = Object.entries(bulk.columns)
   const found: R[] = []
   for (const row of rows) {

@@ -30,7 +30,10 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number
 }
 
-export async function createSqliteStore({ path, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions): Promise<Store> {
+export async function createSqliteStore({
+  path,
+  busyTimeoutMs = BUSY_TIMEOUT_MS,
+}: SqliteOptions): Promise<Store> {
   try {
     const writer = openConnection(path, { readOnly: false, busyTimeoutMs })
     writer.exec(PRAGMAS)
@@ -100,7 +103,10 @@ async function begin(writer: Connection, turns: Turns): Promise<Transaction> {
   }
 }
 
-const APPLIED = query('applied_migrations', () => 'select name, checksum from schema_migrations order by name')
+const APPLIED = query(
+  'applied_migrations',
+  () => 'select name, checksum from schema_migrations order by name',
+)
 const MIGRATIONS_TABLE = query(
   'migrations_table',
   () => "select name from sqlite_schema where type = 'table' and name = 'schema_migrations'",
@@ -111,7 +117,10 @@ async function unapplied(connection: Connection): Promise<Migration[]> {
   return pending(MIGRATIONS, table === undefined ? [] : await connection.all<Applied>(APPLIED, []))
 }
 
-const RECORD = query('record_migration', () => 'insert into schema_migrations (name, checksum) values ($1, $2)')
+const RECORD = query(
+  'record_migration',
+  () => 'insert into schema_migrations (name, checksum) values ($1, $2)',
+)
 
 async function migrate(writer: Connection, turns: Turns): Promise<readonly string[]> {
   const tx = await begin(writer, turns)

@@ -3,7 +3,7 @@ import type { KeyRoom, ParkedHead, Session } from '../sql/session.ts'
 import { query } from '../sql/session.ts'
 import { ACTIVE_UNDER_KEY } from '../sql/statements/leases.ts'
 
-const NEXT_GROUP = query(
+export const NEXT_GROUP = query(
   'next_parked_group',
   () => `
     select lane, type, concurrency_limit from parked
@@ -12,7 +12,7 @@ const NEXT_GROUP = query(
     limit 1`,
 )
 
-const HEADS = query(
+export const HEADS = query(
   'parked_heads',
   () => `
     select concurrency_key, task_id from parked
@@ -55,7 +55,14 @@ async function headsOfKey(session: Session, tenantId: string, room: KeyRoom): Pr
     ])
     if (group === undefined) return found
     const { lane, type, concurrency_limit } = group
-    const heads = await session.all<ParkedHead>(HEADS, [tenantId, concurrencyKey, lane, type, concurrency_limit, ending])
+    const heads = await session.all<ParkedHead>(HEADS, [
+      tenantId,
+      concurrencyKey,
+      lane,
+      type,
+      concurrency_limit,
+      ending,
+    ])
     found.push(...heads)
   }
 }

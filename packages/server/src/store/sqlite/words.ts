@@ -5,6 +5,7 @@ export const sqliteWords: Words = {
   // `cross join` keeps the order of the relations; the condition makes it an ordinary join.
   find: (table, alias, condition) => `cross join ${table} ${alias} on ${condition}`,
   findLocked: (table, alias, condition) => `cross join ${table} ${alias} on ${condition}`,
+  findFree: (table, alias, condition) => `cross join ${table} ${alias} on ${condition}`,
   findOptional: (table, alias, condition) => `left join ${table} ${alias} on ${condition}`,
   update: ({ table, keys, input, and }, set) => `
     update ${table} set ${set}
@@ -14,7 +15,6 @@ export const sqliteWords: Words = {
     delete from ${table}
     where (tenant_id, ${keys.join(', ')}) in (select $1, ${keys.map((name) => `x.${name}`).join(', ')} from ${input})`,
   among: (column, select) => `${column} in (${select})`,
-  lockSkipping: () => '',
   unhex: (expression) => `unhex(${expression})`,
   // hex(null) is an empty text.
   hex: (expression) => `lower(nullif(hex(${expression}), ''))`,

@@ -45,7 +45,11 @@ const SETTLE_DEPENDENTS = bulk(
     where tenant_id = $1 and ${words.among('task_id', `select x.task_id from ${x}`)}`,
 )
 
-export function settleDependents(session: Session, tenantId: string, taskIds: readonly string[]): Promise<never[]> {
+export function settleDependents(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<never[]> {
   return session.each(
     SETTLE_DEPENDENTS,
     tenantId,
@@ -95,7 +99,11 @@ const DEPENDENTS_OF = bulk(
     ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = d.task_id')}`,
 )
 
-export function dependentsOf(session: Session, tenantId: string, taskIds: readonly string[]): Promise<DependentRow[]> {
+export function dependentsOf(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<DependentRow[]> {
   return session.each(
     DEPENDENTS_OF,
     tenantId,

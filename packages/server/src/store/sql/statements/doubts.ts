@@ -14,7 +14,11 @@ const OPENING = Object.keys(DISCHARGED_BY)
 
 const DOUBTFUL_OBLIGATIONS = listQuery('doubtful_obligations', (words) => {
   const obligation = (on: string) => `o.tenant_id = r.tenant_id and o.receipt_id = ${on}`
-  const end = words.findOptional('receipts', 'd', 'd.tenant_id = o.tenant_id and d.receipt_id = o.discharged_by')
+  const end = words.findOptional(
+    'receipts',
+    'd',
+    'd.tenant_id = o.tenant_id and d.receipt_id = o.discharged_by',
+  )
   return `
     select receipt_id from (
       select r.receipt_id

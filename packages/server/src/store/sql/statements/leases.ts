@@ -16,7 +16,11 @@ const LEASES_BY_ID = bulk(
     ${words.find('leases', 'l', 'l.tenant_id = $1 and l.lease_id = x.lease_id')}`,
 )
 
-export function leasesById(session: Session, tenantId: string, leaseIds: readonly string[]): Promise<LeaseRow[]> {
+export function leasesById(
+  session: Session,
+  tenantId: string,
+  leaseIds: readonly string[],
+): Promise<LeaseRow[]> {
   return session.each(
     LEASES_BY_ID,
     tenantId,
@@ -33,7 +37,11 @@ const ACTIVE_LEASES = bulk(
     ${words.find('leases', 'l', `l.tenant_id = $1 and l.task_id = x.task_id and ${ACTIVE}`)}`,
 )
 
-export function activeLeases(session: Session, tenantId: string, taskIds: readonly string[]): Promise<LeaseRow[]> {
+export function activeLeases(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<LeaseRow[]> {
   return session.each(
     ACTIVE_LEASES,
     tenantId,
@@ -109,7 +117,11 @@ const ACTIVE_BY_WORKER = bulk(
     from ${x}`,
 )
 
-export function activeByWorker(session: Session, tenantId: string, workers: readonly string[]): Promise<Count[]> {
+export function activeByWorker(
+  session: Session,
+  tenantId: string,
+  workers: readonly string[],
+): Promise<Count[]> {
   return session.each(
     ACTIVE_BY_WORKER,
     tenantId,

@@ -33,7 +33,11 @@ const RECEIPTS_BY_KEY = bulk(
     ${words.find('receipts', 'r', `r.tenant_id = $1 and r.receipt_key = ${words.unhex('x.receipt_key')}`)}`,
 )
 
-export function receiptsByKey(session: Session, tenantId: string, keys: readonly string[]): Promise<ReceiptRow[]> {
+export function receiptsByKey(
+  session: Session,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<ReceiptRow[]> {
   return session.each(
     RECEIPTS_BY_KEY,
     tenantId,

@@ -2,7 +2,13 @@
 import { receiptColumns, type ReceiptRow } from '../receipt-row.ts'
 import { bulk, query, type RowOf, type Session } from '../session.ts'
 
-const OPENED = { back: 'int', receipt_id: 'uuid', receipt_type: 'text', to_kind: 'text', to_id: 'text' } as const
+const OPENED = {
+  back: 'int',
+  receipt_id: 'uuid',
+  receipt_type: 'text',
+  to_kind: 'text',
+  to_id: 'text',
+} as const
 
 const INSERT_OBLIGATIONS = bulk(
   'insert_obligations',

@@ -84,7 +84,11 @@ const INSERT_PARKED = bulk(
     from ${x}`,
 )
 
-export function insertParked(session: Session, tenantId: string, rows: readonly ParkedRow[]): Promise<never[]> {
+export function insertParked(
+  session: Session,
+  tenantId: string,
+  rows: readonly ParkedRow[],
+): Promise<never[]> {
   return session.each(INSERT_PARKED, tenantId, rows)
 }
 
@@ -96,7 +100,11 @@ const DELETE_PARKED = bulk('delete_parked', PARKED_COLUMNS, (x, words) =>
   }),
 )
 
-export function deleteParked(session: Session, tenantId: string, rows: readonly ParkedRow[]): Promise<never[]> {
+export function deleteParked(
+  session: Session,
+  tenantId: string,
+  rows: readonly ParkedRow[],
+): Promise<never[]> {
   return session.each(DELETE_PARKED, tenantId, rows)
 }
 
@@ -105,10 +113,10 @@ const DUE_DELAYED = query(
   (words) => `
     select d.eligible_at, d.lane, d.type, d.neg_priority, d.task_id
     from delayed d
-    join task_states s on s.tenant_id = d.tenant_id and s.task_id = d.task_id and s.place = 'delayed'
+    ${words.findFree('task_states', 's', "s.tenant_id = $1 and s.task_id = d.task_id and s.place = 'delayed'")}
     where d.tenant_id = $1 and d.eligible_at <= $2
     order by d.eligible_at, d.task_id
-    limit $3 ${words.lockSkipping('s')}`,
+    limit $3`,
 )
 
 export function dueDelayed(

@@ -34,7 +34,16 @@ const SEE_PRINCIPAL = query(
 export function seePrincipal(session: Session, tenantId: string, seen: Seen): Promise<never[]> {
   const { kind, id, seenAt, silent, instanceId, lastInstanceId, more } = seen
   const silentSince = silent ? seenAt - SESSION_SILENCE_MS : 0
-  return session.all(SEE_PRINCIPAL, [tenantId, kind, id, seenAt, more, silentSince, instanceId, lastInstanceId])
+  return session.all(SEE_PRINCIPAL, [
+    tenantId,
+    kind,
+    id,
+    seenAt,
+    more,
+    silentSince,
+    instanceId,
+    lastInstanceId,
+  ])
 }
 
 const MEET_PRINCIPAL = query(

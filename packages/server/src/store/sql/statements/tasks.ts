@@ -14,7 +14,11 @@ const LOCK_TASKS = bulk(
 )
 
 /** One after the other in id order, so that two transactions that want the same tasks do not wait for each other. */
-export function lockTasks(session: Session, tenantId: string, taskIds: readonly string[]): Promise<TaskRow[]> {
+export function lockTasks(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<TaskRow[]> {
   return session.each(
     LOCK_TASKS,
     tenantId,
@@ -32,7 +36,11 @@ const PEEK_TASKS = bulk(
     ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
 )
 
-export function peekTasks(session: Session, tenantId: string, taskIds: readonly string[]): Promise<TaskRow[]> {
+export function peekTasks(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<TaskRow[]> {
   return session.each(
     PEEK_TASKS,
     tenantId,

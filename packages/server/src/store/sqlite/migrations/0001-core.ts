@@ -1,5 +1,6 @@
 // The first schema: tasks, what is ready, leases, the ledger. Ids are text; times are epoch milliseconds; JSON is text.
 // Narrow tables are kept in their primary key (without rowid); tasks and receipts are wide, and only ever added.
+import { FIRST_STATISTICS } from './first-statistics.ts'
 
 export const core = {
   name: '0001_core',
@@ -215,5 +216,5 @@ create table principals (
   instance_id text,
   primary key (tenant_id, kind, id)
 ) without rowid;
-`,
+${FIRST_STATISTICS}`,
 }

@@ -1,0 +1,131 @@
+// The statements that callers wait for, each with the rows that it may read: as many as it answers with, however much there
+// is beside them.
+import type { Session } from '../../src/store/sql/session.ts'
+import { listReceipts } from '../../src/store/sql/list-receipts.ts'
+import { listTasks } from '../../src/store/sql/list-tasks.ts'
+import {
+  activeByKey,
+  activeByWorker,
+  activeLeases,
+  dueLeases,
+  leasesById,
+} from '../../src/store/sql/statements/leases.ts'
+import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
+import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
+import { deleteReady, dueDelayed, nextEligibleAt } from '../../src/store/sql/statements/places.ts'
+import { idempotentTasks, lockTasks, updateStates } from '../../src/store/sql/statements/tasks.ts'
+import { readTask } from '../../src/store/sql/task-view.ts'
+import { AGENT, EVERY_RECEIPT, EVERY_TASK } from './rig.ts'
+
+export const NONE = '019b76da-0000-7000-8000-000000000001'
+const HASH = 'ab'.repeat(32)
+export const PAGE = 20
+
+export interface Place {
+  readonly tenantId: string
+  readonly now: number
+  readonly ids: readonly string[]
+}
+
+export type Case = readonly [
+  what: string,
+  rowsReadMax: number,
+  run: (session: Session, place: Place) => Promise<unknown>,
+]
+
+export const CASES: Case[] = [
+  ['promotion', 2 * PAGE, (on, { tenantId, now }) => dueDelayed(on, tenantId, { now, limit: PAGE })],
+  ['next delay', 1, (on, { tenantId }) => nextEligibleAt(on, tenantId)],
+  ['lock tasks', 2 * PAGE, (on, { tenantId, ids }) => lockTasks(on, tenantId, ids)],
+  ['tasks by idempotency key', 0, (on, { tenantId }) => idempotentTasks(on, tenantId, [HASH])],
+  ['leases by id', 0, (on, { tenantId }) => leasesById(on, tenantId, [NONE])],
+  ['active leases', PAGE, (on, { tenantId, ids }) => activeLeases(on, tenantId, ids)],
+  ['active under a key', 5, (on, { tenantId }) => activeByKey(on, tenantId, ['k', 'other'])],
+  ['active of a worker', 0, (on, { tenantId }) => activeByWorker(on, tenantId, ['nobody'])],
+  ['due leases', PAGE, (on, { now }) => dueLeases(on, { now: now + 1e9, limit: PAGE })],
+  ['receipts by id', 0, (on, { tenantId }) => receiptsById(on, tenantId, [NONE])],
+  ['receipts by key', 0, (on, { tenantId }) => receiptsByKey(on, tenantId, [HASH])],
+  [
+    'discharge',
+    0,
+    (on, { tenantId }) =>
+      dischargeObligations(on, tenantId, [
+        { receipt_id: NONE, receipt_type: 'task.assigned', discharged_by: NONE },
+      ]),
+  ],
+  [
+    'leave ready',
+    0,
+    (on, { tenantId }) =>
+      deleteReady(on, tenantId, [{ lane: '', type: 't1', neg_priority: 0, task_id: NONE }]),
+  ],
+  [
+    'change a state',
+    0,
+    (on, { tenantId }) =>
+      updateStates(on, tenantId, [
+        {
+          task_id: NONE,
+          status: 'queued',
+          place: 'ready',
+          attempt: 0,
+          expiries: 0,
+          fence: 0,
+          next_eligible_at: 0,
+          updated_at: 0,
+          started_at: null,
+          completed_at: null,
+          dead_letter: false,
+          has_dependents: false,
+          terminal_receipt_id: null,
+          result: null,
+        },
+      ]),
+  ],
+  ['read a task', 4, (on, { tenantId, ids }) => readTask(on, tenantId, ids[0]!)],
+  [
+    'open obligations',
+    2 * PAGE,
+    (on, { tenantId }) => openObligations(on, tenantId, { ...AGENT, after: 0, limit: PAGE }),
+  ],
+]
+
+/** Pages, with what each row costs: its definition, its state, its lease, its progress. */
+export const LISTS: Case[] = [
+  ...(
+    [
+      {},
+      { status: 'queued' },
+      { status: 'leased' },
+      { status: 'succeeded' },
+      { type: 't1' },
+      { createdBy: AGENT },
+      { tag: 'red' },
+      { concerning: AGENT },
+      { before: '019b76da-5000-7000-8000-000000000001' },
+    ] as const
+  ).map(
+    (filter): Case => [
+      `tasks ${JSON.stringify(filter)}`,
+      8 * PAGE,
+      (on, { tenantId }) => listTasks(on, { ...EVERY_TASK, ...filter, tenantId, limit: PAGE }),
+    ],
+  ),
+  ...(
+    [
+      {},
+      { after: 500 },
+      { receiptType: 'task.completed' },
+      { to: { kind: null, id: 'ada' } },
+      { from: { kind: 'worker', id: 'w1' } },
+      { taskId: NONE },
+      { concerning: AGENT },
+    ] as const
+  ).map(
+    (filter): Case => [
+      `receipts ${JSON.stringify(filter)}`,
+      3 * PAGE,
+      (on, { tenantId }) => listReceipts(on, { ...EVERY_RECEIPT, ...filter, tenantId, limit: PAGE }),
+    ],
+  ),
+]

@@ -1,0 +1,126 @@
+// Plans on PostgreSQL: no statement that callers wait for reads more rows than its budget, also when its plan was made while
+// every table was empty and nobody had analysed anything.
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ClaimNeed } from '../../src/engine/unit.ts'
+import type { Store } from '../../src/store/port.ts'
+import { selectCandidates } from '../../src/store/postgres/claims.ts'
+import { createPostgresStore } from '../../src/store/postgres/index.ts'
+import { holdCounts } from '../../src/store/postgres/locks.ts'
+import { parkedHeads } from '../../src/store/postgres/parked.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { type Case, CASES, LISTS, NONE, PAGE, type Place } from './plan-cases.ts'
+import { type Explainer, openExplainer } from './postgres-plans.ts'
+import { claimCommand, complete, createRig, EVERY_TASK, newTask, type Rig } from './rig.ts'
+
+const COUNT = 10
+
+function claim(over: Parameters<typeof claimCommand>[0] = {}): ClaimNeed {
+  return { filterKey: '', filter: claimCommand(over).filter, count: COUNT }
+}
+
+/** With several looks, the heads are read once without a lock and once with it; each task costs its row and its state. */
+const OWN_CASES: Case[] = [
+  ['claim, any type', 3 * COUNT + 10, (on, { tenantId }) => selectCandidates(on, tenantId, claim())],
+  [
+    'claim, one type',
+    3 * COUNT + 10,
+    (on, { tenantId }) => selectCandidates(on, tenantId, claim({ types: ['t1'] })),
+  ],
+  [
+    'claim, types and lanes, one preferred',
+    15 * COUNT,
+    (on, { tenantId }) =>
+      selectCandidates(
+        on,
+        tenantId,
+        claim({ types: ['t1', 't2'], preferred: ['t2'], capabilities: ['gpu'] }),
+      ),
+  ],
+  [
+    'claim of what there is none',
+    10,
+    (on, { tenantId }) => selectCandidates(on, tenantId, claim({ types: ['no'] })),
+  ],
+  [
+    'hold counts',
+    PAGE,
+    (on, { tenantId, ids: taskIds }) =>
+      holdCounts(on, tenantId, {
+        taskIds,
+        concurrencyKeys: new Set(['k']),
+        workers: new Set(['w']),
+        tenant: true,
+      }),
+  ],
+  ['parked heads', 20, (on, { tenantId }) => parkedHeads(on, tenantId, [{ concurrencyKey: 'k', ending: 1 }])],
+]
+
+/** A few thousand tasks: queued of several types and lanes, delayed, parked, leased, finished. */
+async function fill(rig: Rig): Promise<string[]> {
+  const create = (over: Parameters<typeof newTask>[0]) => ({ kind: 'create', task: newTask(over) }) as const
+  const many = (count: number, make: (index: number) => Parameters<typeof newTask>[0]) =>
+    rig.run(Array.from({ length: count }, (_, index) => create(make(index))))
+  await many(800, () => ({ type: 'done' }))
+  await rig.run((await rig.claim({ types: ['done'] })).map(complete))
+  await many(800, (index) => ({ type: `t${index % 3}`, priority: index % 2, tags: index % 2 ? ['red'] : [] }))
+  await many(800, () => ({ type: 'foreign', priority: 9, capabilities: ['rare'] }))
+  await many(300, (index) => ({ type: `t${index % 3}`, capabilities: ['gpu'] }))
+  await many(500, () => ({ delaySeconds: 3_600 }))
+  await many(500, () => ({ type: 'held' }))
+  await rig.claim({ types: ['held'], max: 500 })
+  await many(300, () => ({ type: 'keyed', concurrencyKey: 'k' }))
+  const [first] = await rig.claim({ types: ['keyed'], max: 1 })
+  for (let round = 0; round < 20; round++) await rig.claim({ types: ['keyed'] })
+  const tasks = await rig.store.listTasks({ ...EVERY_TASK, tenantId: rig.tenantId, limit: PAGE })
+  return [...tasks.map(({ definition }) => definition.taskId).slice(1), first!.lease.taskId]
+}
+
+describe.each(['planned while empty', 'analysed'])('plans, %s', (when) => {
+  let database: TestDatabase
+  let store: Store
+  let explainer: Explainer
+  let place: Place
+
+  async function explainAll(cases: readonly Case[]): Promise<void> {
+    for (const [, , run] of cases) await run(explainer, place)
+  }
+
+  beforeAll(async () => {
+    database = await createDatabase()
+    store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+    await store.migrate()
+    const rig = createRig(store)
+    place = { tenantId: rig.tenantId, now: rig.now(), ids: [NONE] }
+    explainer = await openExplainer(database.url)
+    if (when === 'planned while empty') await explainAll([...OWN_CASES, ...CASES])
+    place = { ...place, ids: await fill(rig) }
+    if (when === 'analysed') {
+      const admin = new Client({ connectionString: database.url })
+      await admin.connect()
+      await admin.query('analyze')
+      await admin.end()
+    }
+  }, 120_000)
+
+  afterAll(async () => {
+    await explainer.close()
+    await store.close()
+    await database.drop()
+  })
+
+  // Lists are planned at each call, and so never while there was nothing.
+  test.each(when === 'analysed' ? [...OWN_CASES, ...CASES, ...LISTS] : [...OWN_CASES, ...CASES])(
+    '%s',
+    async (what, rowsReadMax, run) => {
+      const from = explainer.explained.length
+      await run(explainer, place)
+      const explained = explainer.explained.slice(from)
+      const nodeTypes = explained.flatMap((each) => each.nodeTypes)
+      expect(nodeTypes).not.toContain('Seq Scan')
+      // What is merged is small: the looks of a claim, the two sides of a page, the keys of a batch.
+      if (!/claim|concerning|hold counts/.test(what)) expect(nodeTypes).not.toContain('Sort')
+      expect(explained.reduce((sum, each) => sum + each.rowsRead, 0)).toBeLessThanOrEqual(rowsReadMax)
+    },
+  )
+})

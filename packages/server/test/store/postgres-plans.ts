@@ -1,0 +1,82 @@
+// How PostgreSQL would run a statement of the store: with the settings of the service's own connections, prepared, and with
+// the plan that it keeps for all values. Counts the rows that it really read.
+import { Client } from 'pg'
+import type { Bulk, Columns, Query, Session, Value } from '../../src/store/sql/session.ts'
+import { connectionConfig } from '../../src/store/postgres/pool.ts'
+import { inputRows, postgresWords } from '../../src/store/postgres/words.ts'
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+export interface Explained {
+  readonly name: string
+  /** Rows of tables that were looked at, kept or not. */
+  readonly rowsRead: number
+  readonly nodeTypes: readonly string[]
+}
+
+export interface Explainer extends Session {
+  readonly explained: Explained[]
+  close(): Promise<void>
+}
+
+/** A session that explains each statement as it runs it, and answers nothing. */
+export async function openExplainer(url: string): Promise<Explainer> {
+  const client = new Client(connectionConfig({ url, poolSize: 1, preparedStatements: true }))
+  await client.connect()
+  await client.query('set plan_cache_mode = force_generic_plan')
+  const prepared = new Set<string>()
+  const explained: Explained[] = []
+
+  async function explain(of: Query | Bulk<Columns>, values: readonly Value[]): Promise<void> {
+    const text = 'columns' in of ? of.text(inputRows(of.columns), postgresWords) : of.text(postgresWords)
+    const name = `"${of.name}"`
+    if (!prepared.has(name)) await client.query(`prepare ${name} as ${text}`)
+    prepared.add(name)
+    const literals = values.map((value) => (value === null ? 'null' : client.escapeLiteral(String(value))))
+    const call = literals.length === 0 ? name : `${name} (${literals.join(', ')})`
+    await client.query('begin')
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `explain (analyze, format json) execute ${call}`,
+    )
+    await client.query('rollback')
+    const [{ Plan: plan }] = JSON.parse(rows[0]!['QUERY PLAN']) as [{ Plan: PlanNode }]
+    const nodes = flatten(plan)
+    explained.push({
+      name: of.name,
+      rowsRead: nodes
+        .filter((node) => node['Relation Name'] !== undefined)
+        .reduce((sum, node) => sum + rowsOf(node), 0),
+      nodeTypes: nodes.map((node) => node['Node Type']),
+    })
+  }
+
+  return {
+    explained,
+    all: async (query, params) => {
+      await explain(query, params)
+      return []
+    },
+    each: async (bulk, tenantId, rows) => {
+      await explain(bulk, [tenantId, JSON.stringify(rows)])
+      return []
+    },
+    close: () => client.end(),
+  }
+}
+
+function flatten(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)]
+}
+
+function rowsOf(node: PlanNode): number {
+  const isTarget = node['Node Type'] === 'ModifyTable'
+  const perLoop = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)
+  return isTarget ? 0 : perLoop * (node['Actual Loops'] ?? 1)
+}

@@ -1,0 +1,56 @@
+// Plans on SQLite: its planner looks at the statement and not at the tables, so an empty database shows what a full one does.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Bulk, Columns, Query, Session } from '../../src/store/sql/session.ts'
+import { READY_OF_ANY_TYPE, READY_OF_TYPE } from '../../src/store/sqlite/claims.ts'
+import { createSqliteStore } from '../../src/store/sqlite/index.ts'
+import { HEADS, NEXT_GROUP } from '../../src/store/sqlite/parked.ts'
+import { inputRow, numbered, sqliteWords } from '../../src/store/sqlite/words.ts'
+import { type Case, CASES, LISTS, NONE } from './plan-cases.ts'
+
+const OWN_CASES: Case[] = [
+  ['claim, any type', 0, (on, { tenantId }) => on.all(READY_OF_ANY_TYPE, [tenantId, '', 1])],
+  ['claim, one type', 0, (on, { tenantId }) => on.all(READY_OF_TYPE, [tenantId, '', 't1', 1])],
+  ['parked groups', 0, (on, { tenantId }) => on.all(NEXT_GROUP, [tenantId, 'k', '', '', 0])],
+  ['parked heads', 0, (on, { tenantId }) => on.all(HEADS, [tenantId, 'k', '', 't1', 1, 0])],
+]
+
+let folder: string
+let database: DatabaseSync
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'asyncgate-plans-'))
+  const path = join(folder, 'gate.db')
+  const store = await createSqliteStore({ path })
+  await store.migrate()
+  await store.close()
+  database = new DatabaseSync(path, { readOnly: true })
+})
+
+afterAll(async () => {
+  database.close()
+  await rm(folder, { recursive: true })
+})
+
+/** A session that collects the steps of each statement instead of running it. */
+function explaining(steps: string[]): Session {
+  const explain = (of: Query | Bulk<Columns>) => {
+    const text = 'columns' in of ? of.text(inputRow(of.columns), sqliteWords) : of.text(sqliteWords)
+    const rows = database.prepare(`explain query plan ${numbered(text)}`).all()
+    steps.push(...rows.map((row) => String(row['detail'])))
+    return []
+  }
+  return { all: async (query) => explain(query), each: async (bulk) => explain(bulk) }
+}
+
+test.each([...OWN_CASES, ...CASES, ...LISTS])('%s', async (what, _rowsReadMax, run) => {
+  const steps: string[] = []
+  await run(explaining(steps), { tenantId: 'tenant', now: 0, ids: [NONE] })
+  expect(steps.length).toBeGreaterThan(0)
+  // The input row, and pages that were already cut, may be scanned; tables may not.
+  expect(steps.filter((step) => /^SCAN (?!x$|CONSTANT|owned|owed|page|received|sent)/.test(step))).toEqual([])
+  if (!what.includes('concerning')) expect(steps.filter((step) => step.includes('TEMP B-TREE'))).toEqual([])
+})
