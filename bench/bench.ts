@@ -101,8 +101,8 @@ async function measureAll(scenario: Scenario, { tools, progress }: Parts): Promi
       measured[at]!.samples.push(figures)
       progress.done(scenario.columns.map(({ name, unit }) => ({ name, unit, value: figures[name] })))
     } catch (error) {
-      // Without the first row there is nothing to compare with.
-      if (at === 0) throw error
+      // Without the first row there is nothing to compare with, and nobody is left once everything is being closed.
+      if (at === 0 || tools.lab.closing()) throw error
       dropped.add(row)
       tools.note(`${row.label} dropped out: ${describe(error).split('\n').slice(0, 4).join(' | ')}`)
     }

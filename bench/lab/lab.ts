@@ -11,6 +11,8 @@ export interface Lab {
   onClose(undo: () => Promise<void>): () => Promise<void>
   progress(text: string): void
   close(): Promise<void>
+  /** Whether `close` was called: what fails from then on fails for that reason. */
+  closing(): boolean
 }
 
 export async function createLab(progress: (text: string) => void): Promise<Lab> {
@@ -29,7 +31,10 @@ export async function createLab(progress: (text: string) => void): Promise<Lab> 
     return once
   }
 
+  let closing = false
+
   async function close(): Promise<void> {
+    closing = true
     for (let undo = undos.at(-1); undo !== undefined; undo = undos.at(-1)) {
       // One that fails must not keep the others from being undone.
       await undo().catch((error: unknown) => process.stderr.write(`bench: ${String(error)}\n`))
@@ -37,5 +42,5 @@ export async function createLab(progress: (text: string) => void): Promise<Lab> 
   }
 
   onClose(() => rm(folder, { recursive: true, force: true }))
-  return { folder, onClose, progress, close }
+  return { folder, onClose, progress, close, closing: () => closing }
 }

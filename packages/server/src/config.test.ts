@@ -34,7 +34,7 @@ const OTHER: Record<string, unknown> = {
   'lease.max_ttl_seconds': 900,
   'lease.sweep_interval_seconds': 0.5,
   'receipts.locatability': 'strict',
-  'receipts.max_body_bytes': 2_048,
+  'receipts.max_body_bytes': 8_192,
   'task.max_payload_bytes': 2_048,
   'list.default_limit': 20,
   'mcp.tool_names': 'dotted',

@@ -82,7 +82,13 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     onCommitted: (event) => observe(metrics, event, clock.now()),
     onError,
   })
-  const reaper = createReaper({ store, engine, clock, graceMs: config.lease.graceSeconds * 1_000 })
+  const reaper = createReaper({
+    store,
+    engine,
+    clock,
+    graceMs: config.lease.graceSeconds * 1_000,
+    onRefused: onError,
+  })
   const sweeping = startLoop({
     runOnce: () => reaper.runOnce(),
     intervalMs: config.lease.sweepIntervalSeconds * 1_000,

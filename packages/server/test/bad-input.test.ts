@@ -122,7 +122,7 @@ const ROWS: Record<string, Row> = {
     'parents',
   ),
   'artifacts beyond all measure': invalid(
-    ({ held }) => json('complete', { ...held, artifacts: Array(10_001).fill(0) }),
+    (scene) => onHeld('complete', scene, { artifacts: Array(10_001).fill(0) }),
     'artifacts',
   ),
   'too many outcomes': invalid(({ held }) =>
@@ -296,7 +296,7 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
               }
             }),
             // Seeded, so that a run says the same twice; more runs find more, and cost as much.
-            { numRuns: kind === 'memory' ? 25 : 8, seed: 7 },
+            { numRuns: kind === 'memory' ? 25 : 8, seed: 7, interruptAfterTimeLimit: 900 },
           )
         }
       },
@@ -382,6 +382,67 @@ describe('bodies as a whole', () => {
     for (const path of [...paths, '/mcp']) {
       const { status, body } = await announce(path)
       expect([path, status, body]).toEqual([path, 413, expect.stringContaining('payload_too_large')])
+    }
+  })
+
+  const ENVELOPES: unknown[] = [
+    ...[null, 1, 'x', [], {}, [1], { jsonrpc: '1.0', id: 1, method: 'tools/list' }, { jsonrpc: '2.0' }],
+    ...[
+      { method: 'tools/call' },
+      { method: 'tools/call', params: null },
+      { method: 'tools/call', params: [] },
+    ],
+    ...[
+      { method: 'tools/call', params: {} },
+      { method: 'tools/call', params: { name: 7 } },
+    ],
+    ...[
+      { method: 'tools/call', params: { name: 'asyncgate_nothing' } },
+      { method: 'constructor' },
+      { method: 7 },
+    ],
+    ...[null, 7, 'x', [], true].map((args) => {
+      return { method: 'tools/call', params: { name: 'asyncgate_get_config', arguments: args } }
+    }),
+    { method: 'tools/call', params: { name: 'asyncgate_get_config', arguments: {}, task: { ttl: -1 } } },
+    {
+      method: 'tools/call',
+      params: { name: 'asyncgate_get_config', arguments: {}, _meta: { progressToken: {} } },
+    },
+    ...[
+      '',
+      'x',
+      'asyncgate://',
+      'asyncgate://task/',
+      'asyncgate://task/x',
+      'asyncgate://task/%00',
+      'file:///etc',
+    ].map((uri) => ({ method: 'resources/read', params: { uri } })),
+    { method: 'resources/read', params: { uri: `asyncgate://receipt/${NOWHERE}` } },
+    { method: 'resources/read', params: { uri: 7 } },
+    { method: 'prompts/get', params: { name: 'bootstrap', arguments: { principal_kind: 'system' } } },
+    { method: 'prompts/get', params: { name: 'bootstrap', arguments: { unknown: 'x' } } },
+    { method: 'prompts/get', params: { name: 'bootstrap', arguments: { principal_id: 7 } } },
+    { method: 'prompts/get', params: { name: '__proto__' } },
+    { method: 'tools/list', params: { cursor: 'nonsense' } },
+  ]
+
+  verifies('ERR-1', 'no message to /mcp gives an internal error, whatever its envelope', async () => {
+    for (const envelope of ENVELOPES) {
+      const isMessage = typeof envelope === 'object' && envelope !== null && 'method' in envelope
+      const message = isMessage ? { jsonrpc: '2.0', id: 1, ...envelope } : envelope
+      const reply = await fetch(`${gate.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${KEY}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify(message),
+      })
+      const body = await reply.text()
+      expect([envelope, reply.status < 500]).toEqual([envelope, true])
+      expect([envelope, body]).toEqual([envelope, expect.not.stringMatching(/-32603|internal_error/)])
     }
   })
 

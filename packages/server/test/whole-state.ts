@@ -2,7 +2,7 @@
 // a call has changed anything.
 import type { Store } from '../src/store/port.ts'
 
-const EVERY_TASK = {
+export const EVERY_TASK = {
   status: null,
   type: null,
   createdBy: null,
@@ -14,7 +14,7 @@ const EVERY_TASK = {
   before: null,
   limit: 100_000,
 }
-const EVERY_RECEIPT = {
+export const EVERY_RECEIPT = {
   to: { kind: null, id: null },
   from: { kind: null, id: null },
   concerning: null,

@@ -193,7 +193,7 @@ const retry = z.strictObject({
 const receipts = z.strictObject({
   max_body_bytes: whole('Largest body of a receipt, as compact JSON.', {
     default: 65_536,
-    min: 1_024,
+    min: 4_096, // what the server itself records must always fit
     max: MIB,
   }),
   max_parents: whole('Most parents of one receipt.', { default: 10, min: 1, max: 1_000 }),

@@ -103,8 +103,13 @@ export function createEngine(parts: EngineParts): Engine {
         return { changes: decided, result: { results: result, changes: decided } }
       },
     })
-    parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
-    tell(tenantId, changes)
+    try {
+      parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
+      tell(tenantId, changes)
+    } catch (error) {
+      // It is committed: nothing that goes wrong from here on may look as if it were not.
+      onError(error)
+    }
     return { results, changes }
   }
 

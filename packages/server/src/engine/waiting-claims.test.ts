@@ -182,6 +182,20 @@ test('a delay that has ended, but whose task another instance holds, is not aske
   expect(attempts.length).toBeLessThan(50)
 })
 
+test('a claim that is told to ask again does so only as long as somebody wants the answer', async () => {
+  const gone = new AbortController()
+  let asked = 0
+  const { claim, answers } = scene({
+    attempt: async () => {
+      asked += 1
+      if (asked === 5) gone.abort()
+      return [{ grants: [], again: true }]
+    },
+  })
+  await claim('w', { signal: gone.signal })
+  expect([asked, answers]).toEqual([5, [['w', []]]])
+})
+
 test('a claim whose caller has gone stops waiting', async () => {
   const { claim, clock, offer, answers, claims, work } = scene()
   const gone = new AbortController()

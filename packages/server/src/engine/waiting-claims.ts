@@ -61,10 +61,15 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   }
 
   /** Candidates without room are parked as they are met, so asking again makes progress and ends. */
-  async function attemptOnce(tenantId: string, command: ClaimCommand): Promise<readonly Grant[]> {
+  async function attemptOnce(
+    tenantId: string,
+    command: ClaimCommand,
+    signal: AbortSignal,
+  ): Promise<readonly Grant[]> {
     for (;;) {
       const [claimed] = await attempt(tenantId, [command])
-      if (claimed === undefined || claimed.grants.length > 0 || !claimed.again) return claimed?.grants ?? []
+      const isOver = claimed === undefined || claimed.grants.length > 0 || !claimed.again
+      if (isOver || stopped || signal.aborted) return claimed?.grants ?? []
     }
   }
 
@@ -77,7 +82,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const until = clock.now() + waitMs
     for (;;) {
       const { wakes } = tenant
-      const grants = await attemptOnce(tenantId, command)
+      const grants = await attemptOnce(tenantId, command, signal)
       if (grants.length > 0) return grants
       if (stopped || signal.aborted || clock.now() >= until) return []
       if (tenant.wakes === wakes) return wait(tenantId, command, { waitMs: until - clock.now(), signal })

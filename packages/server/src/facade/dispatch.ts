@@ -90,7 +90,7 @@ async function handle(call: Call, input: object, handlers: Handlers): Promise<ob
 
 function toGateError(thrown: unknown, call: Call, log: CallLog): GateError {
   if (thrown instanceof GateError) return thrown
-  if (call.signal.aborted) {
+  if (call.signal.aborted && thrown === call.signal.reason) {
     return new GateError(
       'database_unavailable',
       'The call was ended early. Repeat it.',

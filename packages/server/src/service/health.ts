@@ -11,7 +11,13 @@ interface HealthParts {
   readonly server: { readonly version: string; readonly instanceId: string; readonly startedAt: number }
 }
 
-export async function readHealth({ store, stats: readStats, engine, clock, server }: HealthParts): Promise<object> {
+export async function readHealth({
+  store,
+  stats: readStats,
+  engine,
+  clock,
+  server,
+}: HealthParts): Promise<object> {
   const about = {
     version: server.version,
     instance_id: server.instanceId,

@@ -1,6 +1,7 @@
 // The reaper: finds what time has decided (lost leases, timeouts, deadlines, dependencies that ended while nobody
 // looked) and has the engine decide it. Any number of instances may sweep at once: each finding is checked again
 // under the lock, so that each lease is expired exactly once.
+import type { GateError } from '@asyncgate/sdk'
 import type { Clock } from '../clock.ts'
 import type { Command } from '../engine/command.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -23,21 +24,34 @@ export interface ReaperParts {
   readonly clock: Clock
   /** How long an expired lease is left alone; it is dead all the same. */
   readonly graceMs: number
+  /** A finding that the engine would not decide: a defect or a limit set too low. */
+  readonly onRefused: (error: GateError) => void
 }
 
 type DueTimer = Awaited<ReturnType<Store['dueTimers']>>[number]
 type Found = { readonly tenantId: string; readonly command: Command }
 
-export function createReaper({ store, engine, clock, graceMs }: ReaperParts) {
+export function createReaper({ store, engine, clock, graceMs, onRefused }: ReaperParts) {
   async function sweep(find: () => Promise<readonly Found[]>): Promise<number> {
     let count = 0
     for (let batch = 0; batch < BATCHES_PER_PASS_MAX; batch++) {
       const found = await find()
-      for (const [tenantId, commands] of byTenant(found)) await engine.execute(tenantId, commands)
-      count += found.length
-      if (found.length < SWEEP_BATCH) break
+      const decided = await decideAll(found)
+      count += decided
+      // What was refused is found again; a batch of nothing else would be looked at for ever.
+      if (found.length < SWEEP_BATCH || decided === 0) break
     }
     return count
+  }
+
+  async function decideAll(found: readonly Found[]): Promise<number> {
+    let decided = 0
+    for (const [tenantId, commands] of byTenant(found)) {
+      const results = await engine.execute(tenantId, commands)
+      decided += results.filter((result) => result.ok).length
+      for (const result of results) if (!result.ok) onRefused(result.error)
+    }
+    return decided
   }
 
   /** What the anomaly will name is read first, so that the decision can tell whether another sweep has raised it. */
@@ -47,27 +61,40 @@ export function createReaper({ store, engine, clock, graceMs }: ReaperParts) {
     return { kind, taskId, assignedReceiptId: task?.definition.assignedReceiptId ?? taskId }
   }
 
+  const sweeps = {
+    timers: async () => {
+      const due = await store.dueTimers(clock.now(), SWEEP_BATCH)
+      return Promise.all(
+        due.map(async (timer) => ({ tenantId: timer.tenantId, command: await toCommand(timer) })),
+      )
+    },
+    leases: async () =>
+      (await store.dueLeases(clock.now() - graceMs, SWEEP_BATCH)).map(({ tenantId, taskId, leaseId }) => ({
+        tenantId,
+        command: { kind: 'expire', taskId, leaseId } as const,
+      })),
+    dependents: async () =>
+      (await store.dueDependents(SWEEP_BATCH)).map(({ tenantId, taskId, dependsOn }) => ({
+        tenantId,
+        command: { kind: 'resolve', taskId, dependsOn } as const,
+      })),
+  }
+
   return {
-    runOnce: async (): Promise<Swept> => ({
-      timers: await sweep(async () => {
-        const due = await store.dueTimers(clock.now(), SWEEP_BATCH)
-        return Promise.all(
-          due.map(async (timer) => ({ tenantId: timer.tenantId, command: await toCommand(timer) })),
-        )
-      }),
-      leases: await sweep(async () =>
-        (await store.dueLeases(clock.now() - graceMs, SWEEP_BATCH)).map(({ tenantId, taskId, leaseId }) => ({
-          tenantId,
-          command: { kind: 'expire', taskId, leaseId },
-        })),
-      ),
-      dependents: await sweep(async () =>
-        (await store.dueDependents(SWEEP_BATCH)).map(({ tenantId, taskId, dependsOn }) => ({
-          tenantId,
-          command: { kind: 'resolve', taskId, dependsOn },
-        })),
-      ),
-    }),
+    /** Each sweep by itself: one that fails must not keep the others from being done. */
+    runOnce: async (): Promise<Swept> => {
+      const swept = { timers: 0, leases: 0, dependents: 0 }
+      const failures: unknown[] = []
+      for (const name of ['timers', 'leases', 'dependents'] as const) {
+        try {
+          swept[name] = await sweep(sweeps[name])
+        } catch (error) {
+          failures.push(error)
+        }
+      }
+      if (failures.length > 0) throw failures[0] // the others most likely say the same
+      return swept
+    },
   }
 }
 

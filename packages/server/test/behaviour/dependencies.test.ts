@@ -27,15 +27,14 @@ const first = (bench: Bench) => createId(bench, { type: 'first' })
 const claimFirst = (bench: Bench) => claimOne(bench, { accept_types: ['first'] })
 
 onEveryStore('dependencies', (open, _kind, store) => {
-  verifies('TASK-6', 'a long chain falls to its end, and nobody else waits for that', async () => {
+  verifies('TASK-6', 'a long chain falls to its end, also beyond what falls before the answer', async () => {
     const bench = await open(BY_HAND)
     const chain = [await first(bench)]
-    for (let link = 0; link < 30; link += 1) chain.push(await createId(bench, { depends_on: [chain.at(-1)!] }))
+    for (let link = 0; link < 30; link += 1)
+      chain.push(await createId(bench, { depends_on: [chain.at(-1)!] }))
     const last = chain.at(-1)!
     await bench.call('cancelTask', { task_id: chain[0]! })
     expect(await task(bench, chain[1]!)).toMatchObject({ status: 'canceled' })
-    await createId(bench)
-    expect(await task(bench, last)).toMatchObject({ status: 'queued' })
     await expect.poll(async () => (await task(bench, last)).status).toBe('canceled')
   })
 

@@ -46,7 +46,7 @@ export function createHammer(stores: readonly Store[], of: { chance: Chance; pol
       instance: `server-${index + 1}`,
       onError,
     })
-    return { engine, reaper: createReaper({ store, engine, clock, graceMs: 0 }) }
+    return { engine, reaper: createReaper({ store, engine, clock, graceMs: 0, onRefused: fail }) }
   })
 
   const outcome = async <T>(answer: Promise<T>, otherwise: T): Promise<T> => {
@@ -81,4 +81,9 @@ export function createHammer(stores: readonly Store[], of: { chance: Chance; pol
       await Promise.all(gates.map(({ engine }) => engine.stop()))
     },
   }
+}
+
+/** Nothing that a sweep finds may be refused. */
+function fail(error: Error): never {
+  throw error
 }

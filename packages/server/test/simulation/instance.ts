@@ -57,7 +57,7 @@ export function start(instance: Instance, parts: InstanceParts): void {
   const ids = createIds({ clock, random })
   const decide = parts.decide(life, () => parts.time.now() + instance.skewMs)
   const engine = createEngine({ store, clock, ids, random, policy, instance: instance.name, decide, onError })
-  const reaper = createReaper({ store, engine, clock, graceMs: 0 })
+  const reaper = createReaper({ store, engine, clock, graceMs: 0, onRefused: fail })
   const sweep = () => reaper.runOnce()
   const sweeping = startLoop({ runOnce: sweep, intervalMs: sweepMs, clock, random, onError })
   const stop = async () => {
@@ -83,4 +83,9 @@ function skewedClock(time: Clock, { instance, life }: { instance: Instance; life
     now: () => time.now() + instance.skewMs,
     after: (delayMs, run) => time.after(delayMs, () => life.alive && run()),
   }
+}
+
+/** Nothing that a sweep finds may be refused. */
+function fail(error: Error): never {
+  throw error
 }

@@ -25,7 +25,7 @@ verifies('OBL-6', 'two instances that sweep at once report an unlinkable result 
   const [first, second] = ['server-1', 'server-2'].map((instance) => {
     const ids = createIds({ clock, random })
     const engine = createEngine({ store, clock, random, ids, policy: lenient, instance, onError: () => {} })
-    return { engine, reaper: createReaper({ store, engine, clock, graceMs: 0 }) }
+    return { engine, reaper: createReaper({ store, engine, clock, graceMs: 0, onRefused: fail }) }
   })
   await first!.engine.run('tenant', { kind: 'create', task: newTask(AGENT) })
   const { grants } = await first!.engine.run<Claimed>('tenant', claimOf(WORKER))
@@ -39,3 +39,8 @@ verifies('OBL-6', 'two instances that sweep at once report an unlinkable result 
   const kinds = ledger.map(({ receipt }) => receipt.body['kind'])
   expect(kinds.filter((kind) => kind === 'work_done_but_unlinkable')).toHaveLength(1)
 })
+
+/** Nothing that a sweep finds may be refused. */
+function fail(error: Error): never {
+  throw error
+}

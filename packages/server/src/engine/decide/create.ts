@@ -69,6 +69,11 @@ export function redriveHash(taskId: string): string {
   return hashOfJson(['redrive', taskId])
 }
 
+/** Without what was not said: a field that a later version adds must not make another body of the same request. */
+function requestHashOf(wanted: NewTask): string {
+  return hashOfJson(Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null)))
+}
+
 export function laneOf(capabilities: readonly string[]): string {
   const required = [...new Set(capabilities.map((capability) => capability.toLowerCase()))].toSorted()
   // Hashed, since a set of a hundred long names would not fit into an index entry.
@@ -78,7 +83,7 @@ export function laneOf(capabilities: readonly string[]): string {
 type RequestKey = Pick<TaskDefinition, 'idempotencyHash' | 'requestHash'>
 
 function requestKey(wanted: NewTask, hash: string | null): RequestKey {
-  return { idempotencyHash: hash, requestHash: hash === null ? null : hashOfJson(wanted) }
+  return { idempotencyHash: hash, requestHash: hash === null ? null : requestHashOf(wanted) }
 }
 
 function create(view: View, wanted: NewTask, key: RequestKey, context: Context): Outcome {

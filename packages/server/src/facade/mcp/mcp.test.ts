@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { GateError } from '@asyncgate/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifies } from '../../../test/requirements.ts'
 import { authorized, createTestApp, TASK_ID } from '../../../test/facade-kit.ts'
 import { CREATED, OBLIGATIONS } from '../../../test/facade-replies.ts'
 import { CLIENTS, type McpClient, type Target, type ToolResult } from '../../../test/mcp-clients.ts'
@@ -37,7 +38,7 @@ describe.each(pairs)('MCP-1: $who over $where', ({ target, connect }) => {
   const call = async (name: string, args: Record<string, unknown> = {}) =>
     (await client.callTool({ name, arguments: args })) as ToolResult
 
-  test('lists the tools with what a model needs', async () => {
+  verifies('MCP-1', 'lists the tools with what a model needs', async () => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['asyncgate_create_task', 'asyncgate_settle']),
@@ -47,7 +48,7 @@ describe.each(pairs)('MCP-1: $who over $where', ({ target, connect }) => {
     expect(client.getInstructions()).toContain('asyncgate_open_obligations')
   })
 
-  test('calls a tool by either name; text and structure each say all', async () => {
+  verifies('MCP-3', 'calls a tool by either name; text and structure each say all', async () => {
     await client.listTools() // so that the client checks results against the output schema
     for (const name of ['asyncgate_create_task', 'asyncgate.create_task']) {
       const result = await call(name, { type: 't', payload: { a: 1 } })
@@ -57,7 +58,7 @@ describe.each(pairs)('MCP-1: $who over $where', ({ target, connect }) => {
     }
   })
 
-  test('a refusal is a result with the error object and the fix', async () => {
+  verifies('MCP-3', 'a refusal is a result with the error object and the fix', async () => {
     await client.listTools()
     const result = await call('asyncgate_get_task', { task_id: TASK_ID })
     expect(result.isError).toBe(true)
@@ -80,11 +81,11 @@ describe.each(pairs)('MCP-1: $who over $where', ({ target, connect }) => {
     expect(result.structuredContent).toMatchObject({ error: 'invalid_input', field })
   })
 
-  test('an unknown tool is a JSON-RPC error', async () => {
+  verifies('MCP-3', 'an unknown tool is a JSON-RPC error', async () => {
     await expect(call('asyncgate_no_such_tool')).rejects.toMatchObject({ code: -32602 })
   })
 
-  test('resources: list, templates, read, and what is not there', async () => {
+  verifies('MCP-5', 'resources: list, templates, read, and what is not there', async () => {
     expect((await client.listResources()).resources).toMatchObject([{ uri: 'asyncgate://obligations' }])
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
@@ -101,7 +102,7 @@ describe.each(pairs)('MCP-1: $who over $where', ({ target, connect }) => {
     await expect(client.readResource({ uri: 'asyncgate://nothing' })).rejects.toMatchObject({ code: -32602 })
   })
 
-  test('the bootstrap prompt carries what is open', async () => {
+  verifies('MCP-5', 'the bootstrap prompt carries what is open', async () => {
     expect((await client.listPrompts()).prompts).toMatchObject([{ name: 'bootstrap' }])
     const { messages } = await client.getPrompt({ name: 'bootstrap', arguments: { principal_id: 'bob' } })
     expect(JSON.stringify(messages)).toContain('open_obligations')

@@ -27,6 +27,12 @@ export interface McpSession {
 
 /** Arguments stay as they came: our own door cleans and parses them, in the same words as for REST. */
 const CallParams = z.looseObject({ name: z.string(), arguments: z.unknown() })
+/** Given here, since what does not fit the library's own schemas is answered as an internal error. */
+const ReadParams = z.looseObject({ uri: z.string() })
+const PromptParams = z.looseObject({
+  name: z.string(),
+  arguments: z.record(z.string(), z.string()).optional(),
+})
 
 export function createMcpServer(parts: McpParts, session: McpSession): Server {
   const { toolNames, version } = parts
@@ -43,11 +49,11 @@ export function createMcpServer(parts: McpParts, session: McpSession): Server {
   )
   server.setRequestHandler('resources/list', () => RESOURCES)
   server.setRequestHandler('resources/templates/list', () => RESOURCE_TEMPLATES)
-  server.setRequestHandler('resources/read', ({ params }, { mcpReq }) =>
-    readResource(params.uri, callWith(mcpReq.signal)),
+  server.setRequestHandler('resources/read', { params: ReadParams }, ({ uri }, { mcpReq }) =>
+    readResource(uri, callWith(mcpReq.signal)),
   )
   server.setRequestHandler('prompts/list', () => PROMPTS)
-  server.setRequestHandler('prompts/get', ({ params }, { mcpReq }) =>
+  server.setRequestHandler('prompts/get', { params: PromptParams }, (params, { mcpReq }) =>
     getPrompt(params, toolNames, callWith(mcpReq.signal)),
   )
   return server

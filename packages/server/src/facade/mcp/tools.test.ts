@@ -1,6 +1,7 @@
 // Which tools are listed for whom, and what each says of itself.
 import { contract, type Operation, wireName } from '@asyncgate/sdk'
 import { expect, test } from 'vitest'
+import { verifies } from '../../../test/requirements.ts'
 import { callerWith } from '../../../test/facade-kit.ts'
 import { DEFAULT_SCOPES } from '../../auth/roles.ts'
 import { operationOf } from './names.ts'
@@ -11,7 +12,7 @@ const withRole = (role: 'agent' | 'worker' | 'admin') =>
 const namesFor = (role: 'agent' | 'worker' | 'admin') =>
   listTools(withRole(role), 'underscore').map(({ name }) => name)
 
-test('MCP-2: an agent sees what it may use, and only what it needs', () => {
+verifies('MCP-2', 'an agent sees what it may use, and only what it needs', () => {
   const names = namesFor('agent')
   expect(names).toContain('asyncgate_create_task')
   expect(names).toContain('asyncgate_open_obligations')
@@ -21,7 +22,7 @@ test('MCP-2: an agent sees what it may use, and only what it needs', () => {
   expect(names.length).toBeLessThanOrEqual(13)
 })
 
-test('MCP-2: a worker sees the lease operations', () => {
+verifies('MCP-2', 'a worker sees the lease operations', () => {
   const names = namesFor('worker')
   expect(names).toContain('asyncgate_lease_next')
   expect(names).not.toContain('asyncgate_create_task')
@@ -36,7 +37,7 @@ test('an administrator sees every operation', () => {
   )
 })
 
-test('MCP-7: both forms of every name are understood', () => {
+verifies('MCP-7', 'both forms of every name are understood', () => {
   for (const key of Object.keys(contract)) {
     expect(operationOf(`asyncgate_${wireName(key)}`)).toBe(key)
     expect(operationOf(`asyncgate.${wireName(key)}`)).toBe(key)
@@ -44,7 +45,7 @@ test('MCP-7: both forms of every name are understood', () => {
   expect(operationOf('create_task')).toBeUndefined()
 })
 
-test('MCP-3: annotations say what a call does', () => {
+verifies('MCP-3', 'annotations say what a call does', () => {
   const tools = new Map(listTools(withRole('admin'), 'underscore').map((tool) => [tool.name, tool]))
   for (const [key, { effect }] of Object.entries(contract) as [string, Operation][]) {
     const { annotations } = tools.get(`asyncgate_${wireName(key)}`)!
@@ -56,7 +57,7 @@ test('MCP-3: annotations say what a call does', () => {
   }
 })
 
-test('MCP-3: every argument of every tool is described', () => {
+verifies('MCP-3', 'every argument of every tool is described', () => {
   for (const { name, inputSchema } of listTools(withRole('admin'), 'underscore')) {
     const properties = (inputSchema.properties ?? {}) as Record<string, { description?: string }>
     for (const [field, { description }] of Object.entries(properties)) {

@@ -27,13 +27,13 @@ const INT8 = 20
 const JSON_TYPE = 114
 
 /** Whole numbers as numbers: none of ours reaches 2^53. JSON stays text, to be parsed where it is needed. */
-const typeParsers = {
+const typeParsers: NonNullable<PoolConfig['types']> = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === INT8) return Number
     if (oid === JSON_TYPE) return (text: string) => text
     return types.getTypeParser(oid, format ?? 'text')
   },
-} as NonNullable<PoolConfig['types']> // one signature stands for the overloads
+}
 
 export interface Connecting {
   readonly url: string

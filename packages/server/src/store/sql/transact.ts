@@ -1,5 +1,5 @@
 // One durable unit of work: load, decide, write, commit; and again from the start when another transaction was in the way.
-import { type Decision, isEmpty, type Needs, type Snapshot } from '../../engine/unit.ts'
+import { type Decision, isEmpty, type Unit } from '../../engine/unit.ts'
 import { StoreFailure, toCaller } from './failure.ts'
 import type { Lanes } from './lanes.ts'
 import { load } from './load.ts'
@@ -8,13 +8,6 @@ import { write } from './write.ts'
 
 /** A unit that keeps losing races is better answered than tried for ever. */
 const ATTEMPTS_MAX = 5
-
-export interface Unit<T> {
-  readonly tenantId: string
-  readonly now: number
-  readonly needs: Needs
-  readonly decide: (snapshot: Snapshot) => Decision<T>
-}
 
 interface Parts {
   readonly driver: Driver

@@ -2,7 +2,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { StoreFailure } from '../sql/failure.ts'
 import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../sql/session.ts'
-import { inputRow, numbered, sqliteWords } from './words.ts'
+import { sqliteText } from './words.ts'
 
 export interface Connection extends Session {
   exec(sql: string): void
@@ -19,8 +19,7 @@ export function openConnection(
   function prepare(of: Query | Bulk<Columns>): StatementSync {
     let statement = statements.get(of)
     if (statement === undefined) {
-      const text = 'columns' in of ? of.text(inputRow(of.columns), sqliteWords) : of.text(sqliteWords)
-      statement = database.prepare(numbered(text))
+      statement = database.prepare(sqliteText(of))
       statements.set(of, statement)
     }
     return statement
@@ -43,12 +42,16 @@ function runEach<R>(
   rows: readonly object[],
 ): R[] {
   const columns = Object.entries(bulk.columns)
+  const answers = statement.columns().length > 0
   const found: R[] = []
   for (const row of rows) {
     const values = row as Readonly<Record<string, unknown>> // a row of the bulk's columns
     const params: SQLInputValue[] = [tenantId]
     for (const [name, type] of columns) params.push(toColumn(values[name], type))
-    for (const result of statement.iterate(...params)) found.push(result as R) // as above
+    // Not `iterate`: it costs half as much again.
+    if (answers)
+      for (const result of statement.all(...params)) found.push(result as R) // as above
+    else statement.run(...params)
   }
   return found
 }

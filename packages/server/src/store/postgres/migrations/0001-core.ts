@@ -154,7 +154,8 @@ create table receipts (
   primary key (tenant_id, position)
 );
 create unique index receipts_id on receipts (tenant_id, receipt_id);
-create unique index receipts_key on receipts (tenant_id, receipt_key);
+-- What a change of state records happens once by itself; what principals and sweeps record could come twice.
+create unique index receipts_key on receipts (tenant_id, receipt_key) where receipt_type not like 'task.%';
 create index receipts_task on receipts (tenant_id, task_id, position) where task_id is not null;
 create index receipts_to on receipts (tenant_id, to_id, position);
 create index receipts_from on receipts (tenant_id, from_id, position);

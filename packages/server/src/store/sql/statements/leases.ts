@@ -86,7 +86,7 @@ const ACTIVE_BY_KEY = bulk(
   'active_by_key',
   { name: 'text' },
   (x) => `
-    select x.name, (
+    select x.name as name, (
       select count(*) from leases l
       where l.tenant_id = $1 and l.concurrency_key = x.name and ${ACTIVE_UNDER_KEY}
     ) as active
@@ -110,7 +110,7 @@ const ACTIVE_BY_WORKER = bulk(
   'active_by_worker',
   { name: 'text' },
   (x) => `
-    select x.name, (
+    select x.name as name, (
       select count(*) from leases l
       where l.tenant_id = $1 and l.worker_id = x.name and ${ACTIVE_OF_WORKER}
     ) as active

@@ -108,12 +108,13 @@ export function deleteParked(
   return session.each(DELETE_PARKED, tenantId, rows)
 }
 
+// The time is compared again under the lock: since this row was read the task may have been taken, failed and delayed anew.
 const DUE_DELAYED = query(
   'due_delayed',
   (words) => `
     select d.eligible_at, d.lane, d.type, d.neg_priority, d.task_id
     from delayed d
-    ${words.findFree('task_states', 's', "s.tenant_id = $1 and s.task_id = d.task_id and s.place = 'delayed'")}
+    ${words.findFree('task_states', 's', "s.tenant_id = $1 and s.task_id = d.task_id and s.place = 'delayed' and s.next_eligible_at = d.eligible_at")}
     where d.tenant_id = $1 and d.eligible_at <= $2
     order by d.eligible_at, d.task_id
     limit $3`,
