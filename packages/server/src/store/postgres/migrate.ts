@@ -3,51 +3,67 @@ import { Client } from 'pg'
 import { type Applied, checksum, type Migration, pending } from '../sql/migrate.ts'
 import { toFailure } from './failure.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
 /** Any number, but always the same one. */
 const MIGRATION_LOCK = 4_180_226_001
 
 export async function migrate(url: string): Promise<readonly string[]> {
   return withClient(url, async (client) => {
-    await client.query('begin')
-    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await client.query(`
-      create table if not exists schema_migrations (
+    await ask(client, 'begin')
+    await ask(client, 'select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await ask(
+      client,
+      `create table if not exists schema_migrations (
         name text not null primary key,
         checksum text not null,
         applied_at timestamptz not null default now()
-      )`)
+      )`,
+    )
     const run = pending(MIGRATIONS, await applied(client))
     for (const migration of run) {
-      await client.query(migration.sql)
-      await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [
-        migration.name,
-        checksum(migration),
-      ])
+      await ask(client, migration.sql)
+      const row = [migration.name, checksum(migration)]
+      await ask(client, 'insert into schema_migrations (name, checksum) values ($1, $2)', row)
     }
-    await client.query('commit')
+    await ask(client, 'commit')
     return run.map(({ name }) => name)
   })
 }
 
 export async function pendingMigrations(url: string): Promise<readonly string[]> {
   const run: Migration[] = await withClient(url, async (client) => {
-    const { rows } = await client.query<{ found: string | null }>(
+    const [table] = await ask<{ found: string | null }>(
+      client,
       "select to_regclass('schema_migrations') as found",
     )
-    return pending(MIGRATIONS, rows[0]?.found === null ? [] : await applied(client))
+    return pending(MIGRATIONS, table?.found === null ? [] : await applied(client))
   })
   return run.map(({ name }) => name)
 }
 
-async function applied(client: Client): Promise<Applied[]> {
-  const { rows } = await client.query<Applied>('select name, checksum from schema_migrations order by name')
-  return rows
+function applied(client: Client): Promise<Applied[]> {
+  return ask(client, 'select name, checksum from schema_migrations order by name')
+}
+
+/** What the server refuses is for the operator to read, in its own words. */
+async function ask<R>(client: Client, text: string, values?: unknown[]): Promise<R[]> {
+  try {
+    const { rows } = await client.query(text, values)
+    return rows as R[] // the statement's author knows its columns
+  } catch (error) {
+    const failure = toFailure(error)
+    throw failure.kind === 'unavailable' ? failure : error
+  }
 }
 
 /** A connection of its own: a migration may take longer than any statement of the service. */
 async function withClient<T>(url: string, run: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, application_name: 'asyncgate migrate' })
+  const client = new Client({
+    connectionString: url,
+    application_name: 'asyncgate migrate',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
   // Without a listener a lost connection would end the process; the statement under way rejects anyhow.
   client.on('error', () => {})
   try {

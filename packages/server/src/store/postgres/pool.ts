@@ -2,7 +2,9 @@
 import { Pool, type PoolConfig, types } from 'pg'
 import type { Log } from '../../log.ts'
 
-const CONNECT_TIMEOUT_MS = 5_000
+export const CONNECT_TIMEOUT_MS = 5_000
+/** Long enough that a quiet minute does not cost the prepared statements. */
+const IDLE_TIMEOUT_MS = 60_000
 /** Beyond this a statement is not slow, its connection is gone. */
 const QUERY_TIMEOUT_MS = 60_000
 
@@ -19,7 +21,7 @@ const SETTINGS = {
   enable_memoize: 'off',
   enable_material: 'off',
   jit: 'off',
-  lock_timeout: '10s',
+  lock_timeout: '4s',
   idle_in_transaction_session_timeout: '30s',
 }
 
@@ -57,7 +59,12 @@ export function connectionConfig({ url, preparedStatements }: Connecting): PoolC
 }
 
 export function createPool(connecting: Connecting): Pool {
-  const pool = new Pool({ ...connectionConfig(connecting), pipeline: true, max: connecting.poolSize })
+  const pool = new Pool({
+    ...connectionConfig(connecting),
+    pipeline: true,
+    max: connecting.poolSize,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+  })
   // Without listeners a broken connection would end the process. The pool drops one that breaks while idle; whoever is using
   // one hears of it from the statement under way.
   pool.on('error', (error) => connecting.log?.warn({ error }, 'an idle database connection was lost'))

@@ -26,7 +26,7 @@ export async function loadKeys(
   if (keys.length === 0) return NONE
   const rooms = keys.map((concurrencyKey) => ({
     concurrencyKey,
-    ending: countActive(of.leases, concurrencyKey),
+    ending: countActive(of.leases, concurrencyKey) + countParked(of.locked, concurrencyKey),
   }))
   const [gained, counts, heads] = await Promise.all([
     driver.tryHoldKeys(tx, tenantId, tried),
@@ -53,6 +53,13 @@ function countActive(leases: ReadonlyMap<string, Lease>, key: string): number {
   let count = 0
   for (const lease of leases.values()) if (lease.concurrencyKey === key && isActive(lease)) count += 1
   return count
+}
+
+/** Parked tasks that this transaction may end, and so take from among the heads. */
+function countParked(tasks: readonly Task[], key: string): number {
+  return tasks.filter(
+    ({ definition, state }) => definition.concurrencyKey === key && state.place === 'parked',
+  ).length
 }
 
 /** Best first. */

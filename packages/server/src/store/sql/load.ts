@@ -128,7 +128,8 @@ export function ranked(
   const free = best.filter(({ definition }) => !busy.has(definition.concurrencyKey ?? ''))
   return {
     taskIds: free.map(({ definition }) => definition.taskId),
-    more: best.length === count || free.length < best.length,
+    // Not because of busy keys: whoever holds them wakes those who wait, and asking again at once would only spin.
+    more: best.length === count,
   }
 }
 

@@ -119,7 +119,7 @@ export interface Counted {
 
 export interface KeyRoom {
   readonly concurrencyKey: string
-  /** Active leases of the key that this transaction has loaded and so may end. */
+  /** Active leases and parked tasks of the key that this transaction has loaded and so may end. */
   readonly ending: number
 }
 

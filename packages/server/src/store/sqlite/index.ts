@@ -1,15 +1,16 @@
 // The SQLite store: one file, one writer connection whose transactions follow each other, and a second, read-only one, so
 // that reads never see an open transaction. WAL with synchronous=FULL: a commit that returned is on the disk.
+import { GateError } from '@asyncgate/sdk'
 import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
-import { StoreFailure, toCaller } from '../sql/failure.ts'
-import { type Applied, checksum, type Migration, pending } from '../sql/migrate.ts'
-import { type Driver, query, type Transaction } from '../sql/session.ts'
+import { StoreFailure } from '../sql/failure.ts'
+import { type Driver, query } from '../sql/session.ts'
 import { createSqlStore } from '../sql/store.ts'
 import { selectCandidates } from './claims.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { MIGRATIONS } from './migrations/index.ts'
+import { migrate, unapplied } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
+import { beginTransaction } from './transaction.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /** 64 MiB of pages, and a log that is folded back into the file every 16 MiB instead of every 4. */
@@ -40,7 +41,8 @@ export async function createSqliteStore({
     const reader = openConnection(path, { readOnly: true, busyTimeoutMs })
     return createSqlStore(createDriver(writer, reader))
   } catch (error) {
-    throw toCaller(error)
+    const message = `The SQLite file ${path} cannot be opened. Check that its folder exists and can be written to.`
+    throw new GateError('database_unavailable', message, {}, { cause: error })
   }
 }
 
@@ -51,7 +53,7 @@ function createDriver(writer: Connection, reader: Connection): Driver {
     kind: 'sqlite',
     reader,
     scanner: reader,
-    begin: () => begin(writer, turns),
+    begin: () => beginTransaction(writer, turns),
     // One writer at a time: nobody else counts, locks or waits meanwhile.
     holdCounts: async () => {},
     tryHoldKeys: async (_tx, _tenantId, keys) => new Set(keys),
@@ -68,81 +70,6 @@ function createDriver(writer: Connection, reader: Connection): Driver {
 }
 
 const PING = query('ping', () => 'select 1 as one')
-
-async function begin(writer: Connection, turns: Turns): Promise<Transaction> {
-  const done = await turns.take()
-  try {
-    writer.exec('begin immediate')
-  } catch (error) {
-    done()
-    throw error
-  }
-  let open = true
-  const end = (statement: 'commit' | 'rollback') => {
-    writer.exec(statement)
-    open = false
-    done()
-  }
-  return {
-    all: writer.all,
-    each: writer.each,
-    commit: async (written) => {
-      await written
-      end('commit')
-    },
-    rollback: async () => {
-      if (!open) return
-      try {
-        end('rollback')
-      } catch {
-        // SQLite has rolled back by itself: there is nothing left to undo.
-        open = false
-        done()
-      }
-    },
-  }
-}
-
-const APPLIED = query(
-  'applied_migrations',
-  () => 'select name, checksum from schema_migrations order by name',
-)
-const MIGRATIONS_TABLE = query(
-  'migrations_table',
-  () => "select name from sqlite_schema where type = 'table' and name = 'schema_migrations'",
-)
-
-async function unapplied(connection: Connection): Promise<Migration[]> {
-  const [table] = await connection.all(MIGRATIONS_TABLE, [])
-  return pending(MIGRATIONS, table === undefined ? [] : await connection.all<Applied>(APPLIED, []))
-}
-
-const RECORD = query(
-  'record_migration',
-  () => 'insert into schema_migrations (name, checksum) values ($1, $2)',
-)
-
-async function migrate(writer: Connection, turns: Turns): Promise<readonly string[]> {
-  const tx = await begin(writer, turns)
-  try {
-    writer.exec(`
-      create table if not exists schema_migrations (
-        name text not null primary key,
-        checksum text not null,
-        applied_at text not null default current_timestamp
-      )`)
-    const run = await unapplied(writer)
-    for (const migration of run) {
-      writer.exec(migration.sql)
-      await writer.all(RECORD, [migration.name, checksum(migration)])
-    }
-    await tx.commit(Promise.resolve())
-    return run.map(({ name }) => name)
-  } catch (error) {
-    await tx.rollback()
-    throw error
-  }
-}
 
 const SYNCHRONOUS = query('synchronous', () => 'pragma synchronous')
 const FULL = 2

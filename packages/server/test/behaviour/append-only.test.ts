@@ -1,0 +1,52 @@
+// Append-only, held by the databases themselves: who goes past AsyncGate cannot change a receipt either.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { expect } from 'vitest'
+import { createPostgresStore } from '../../src/store/postgres/index.ts'
+import { createSqliteStore } from '../../src/store/sqlite/index.ts'
+import { createDatabase } from '../database.ts'
+import { verifies } from '../requirements.ts'
+import { openBench } from './harness.ts'
+import { queue } from './steps.ts'
+
+const TAMPERING = [
+  `update receipts set body = '{}'`,
+  `update receipts set receipt_type = receipt_type`,
+  `delete from receipts`,
+]
+
+verifies('RCPT-1', 'SQLite itself refuses to change or delete a receipt', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-tamper-'))
+  const path = join(folder, 'gate.db')
+  const store = await createSqliteStore({ path })
+  await store.migrate()
+  const bench = await openBench(store)
+  await queue(bench)
+  const before = await bench.receipts()
+  const database = new DatabaseSync(path)
+  for (const statement of TAMPERING) expect(() => database.exec(statement)).toThrow('append-only')
+  database.close()
+  expect(await bench.receipts()).toEqual(before)
+  await store.close()
+  await rm(folder, { recursive: true })
+})
+
+verifies('RCPT-1', 'PostgreSQL itself refuses to change or delete a receipt, to its owner too', async () => {
+  const { url, drop } = await createDatabase()
+  const store = await createPostgresStore({ url, poolSize: 2, preparedStatements: true })
+  await store.migrate()
+  const bench = await openBench(store)
+  await queue(bench)
+  const before = await bench.receipts()
+  const owner = new Client({ connectionString: url })
+  await owner.connect()
+  for (const statement of [...TAMPERING, 'truncate receipts', 'truncate receipts cascade'])
+    await expect(owner.query(statement)).rejects.toThrow('append-only')
+  await owner.end()
+  expect(await bench.receipts()).toEqual(before)
+  await store.close()
+  await drop()
+})
