@@ -191,7 +191,11 @@ async function openMigrated(config: Config, log: Log): Promise<Store> {
       { database: { ...config.database, url: config.database.migrationUrl } },
       log,
     )
-    await owner.migrate().finally(() => owner.close())
+    try {
+      await owner.migrate()
+    } finally {
+      await owner.close()
+    }
   }
   const store = await openStore(config, log)
   try {

@@ -69,6 +69,8 @@ export interface Store extends Transactor {
 
   migrate(): Promise<readonly string[]>
   pendingMigrations(): Promise<readonly string[]>
+  /** The database's own clock, where it is another machine's; null where it is ours. */
+  readClock(): Promise<number | null>
   /** Throws `database_unavailable` unless the database answers. */
   ping(): Promise<void>
   durability(): Promise<{ readonly level: 'full' | 'reduced' | 'none'; readonly detail: string }>

@@ -89,6 +89,7 @@ export function createMemoryStore(): Store {
     },
     migrate: async () => [],
     pendingMigrations: async () => [],
+    readClock: async () => null,
     ping: async () => {},
     durability: async () => ({ level: 'none', detail: 'memory: everything is lost when the server stops' }),
     close: async () => {},

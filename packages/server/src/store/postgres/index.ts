@@ -40,6 +40,7 @@ export async function createPostgresStore(options: PostgresOptions): Promise<Sto
     onHint: hints.listen,
     migrate: () => migrate(options.url),
     pendingMigrations: () => pendingMigrations(options.url),
+    readClock: () => readClock(reader),
     ping: async () => void (await reader.all(PING, [])),
     durability: () => durability(reader),
     close: () => (closing ??= Promise.all([hints.close(), pool.end()]).then(() => {})),
@@ -48,6 +49,13 @@ export async function createPostgresStore(options: PostgresOptions): Promise<Sto
 }
 
 const PING = query('ping', () => 'select 1 as one')
+
+const CLOCK = query('clock', () => 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now')
+
+async function readClock(reader: Session): Promise<number | null> {
+  const [row] = await reader.all<{ now: number }>(CLOCK, [])
+  return row?.now ?? null
+}
 
 const DURABILITY = query(
   'durability',

@@ -146,6 +146,7 @@ export interface Driver {
   onHint: Store['onHint']
   migrate: Store['migrate']
   pendingMigrations: Store['pendingMigrations']
+  readClock: Store['readClock']
   ping: Store['ping']
   durability: Store['durability']
   close: Store['close']

@@ -84,6 +84,7 @@ export function createSqlStore(driver: Driver): Store {
     onHint: driver.onHint,
     migrate: driver.migrate,
     pendingMigrations: driver.pendingMigrations,
+    readClock: driver.readClock,
     ping: driver.ping,
     durability: driver.durability,
     close: driver.close,

@@ -63,6 +63,7 @@ function createDriver(writer: Connection, reader: Connection): Driver {
     onHint: () => () => {},
     migrate: () => migrate(writer, turns),
     pendingMigrations: async () => (await unapplied(reader)).map(({ name }) => name),
+    readClock: async () => null,
     ping: async () => void (await reader.all(PING, [])),
     durability: () => durability(writer),
     close: () => (closing ??= close(writer, reader, turns)),
