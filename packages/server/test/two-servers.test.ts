@@ -13,7 +13,7 @@ import { verifies } from './requirements.ts'
 import { wholeState } from './whole-state.ts'
 
 const KEY = 'the-key-of-the-test'
-const TASKS = 3_000
+const TASKS = 2_000
 const WORKERS = 50
 /** Short, so that abandoned leases are lost and swept within the test. */
 const TTL_SECONDS = 2

@@ -19,7 +19,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
   afterAll(() => opened.dispose())
 
   verifies(
-    ['RCPT-3', 'STATE-1', 'LEASE-2', 'OBL-2', 'TASK-6'],
+    'RCPT-3',
     `agrees with the memory store on up to ${RUNS[kind]} runs of up to ${STEPS_MAX} steps`,
     async () => {
       await fc.assert(

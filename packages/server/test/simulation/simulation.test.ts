@@ -29,7 +29,7 @@ for (const first of PARTS) {
   const last = first + SEEDS_PER_PART - 1
   verifies(
     // biome-ignore format: one line
-    ['GUAR-2', 'GUAR-3', 'GUAR-4', 'GUAR-5', 'LEASE-1', 'LEASE-4', 'LEASE-7', 'LEASE-8', 'STATE-2', 'STATE-5', 'RCPT-2', 'RCPT-9', 'OBL-2', 'TASK-2', 'TASK-3', 'TASK-6'],
+    ['GUAR-2', 'GUAR-3', 'GUAR-4', 'GUAR-5', 'LEASE-1', 'LEASE-2', 'LEASE-4', 'LEASE-7', 'LEASE-8', 'STATE-2', 'STATE-5', 'RCPT-2', 'RCPT-9', 'OBL-2', 'TASK-2', 'TASK-3', 'TASK-6'],
     `crashes, lost answers, late and doubled requests and wrong clocks break no promise: seeds ${first} to ${last}`,
     async () => {
       for (let seed = first; seed <= last; seed++) {

@@ -1,5 +1,5 @@
-// The statements that callers wait for, each with the rows that it may read: as many as it answers with, however much there
-// is beside them.
+// The statements that callers wait for, each with the rows that it may read: as many as it answers with,
+// however much there is beside them.
 import type { Session } from '../../src/store/sql/session.ts'
 import { listReceipts } from '../../src/store/sql/list-receipts.ts'
 import { listTasks } from '../../src/store/sql/list-tasks.ts'

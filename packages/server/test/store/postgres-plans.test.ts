@@ -1,5 +1,5 @@
-// Plans on PostgreSQL: no statement that callers wait for reads more rows than its budget, also when its plan was made while
-// every table was empty and nobody had analysed anything.
+// Plans on PostgreSQL: no statement that callers wait for reads more rows than its budget, also when its plan
+// was made while every table was empty and nobody had analysed anything.
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClaimNeed } from '../../src/engine/unit.ts'
@@ -19,7 +19,10 @@ function claim(over: Parameters<typeof claimCommand>[0] = {}): ClaimNeed {
   return { filterKey: '', filter: claimCommand(over).filter, count: COUNT }
 }
 
-/** With several looks, the heads are read once without a lock and once with it; each task costs its row and its state. */
+/**
+ * With several looks, the heads are read once without a lock and once with it; each task costs its row and
+ * its state.
+ */
 const OWN_CASES: Case[] = [
   ['claim, any type', 3 * COUNT + 10, (on, { tenantId }) => selectCandidates(on, tenantId, claim())],
   [

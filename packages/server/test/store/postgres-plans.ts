@@ -1,5 +1,5 @@
-// How PostgreSQL would run a statement of the store: with the settings of the service's own connections, prepared, and with
-// the plan that it keeps for all values. Counts the rows that it really read.
+// How PostgreSQL would run a statement of the store: with the settings of the service's own connections,
+// prepared, and with the plan that it keeps for all values. Counts the rows that it really read.
 import { Client } from 'pg'
 import type { Bulk, Columns, Query, Session, Value } from '../../src/store/sql/session.ts'
 import { connectionConfig } from '../../src/store/postgres/pool.ts'

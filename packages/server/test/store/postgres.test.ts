@@ -1,5 +1,5 @@
-// The PostgreSQL store: the common suite with two instances, with and without prepared statements, and what only a server
-// can show.
+// The PostgreSQL store: the common suite with two instances, with and without prepared statements, and what
+// only a server can show.
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hint } from '../../src/store/port.ts'

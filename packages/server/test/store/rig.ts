@@ -1,5 +1,6 @@
-// What the store tests work with: commands run through `transact` with the production engine, on a clock that the test moves
-// and ids that follow from a seed. Each rig has a tenant of its own, so that tests share a database without seeing each other.
+// What the store tests work with: commands run through `transact` with the production engine, on a clock that
+// the test moves and ids that follow from a seed. Each rig has a tenant of its own, so that tests share a
+// database without seeing each other.
 import type { ClaimCommand, Command, NewTask } from '../../src/engine/command.ts'
 import { type Claimed, decideBatch, type Grant, type Result } from '../../src/engine/decide/index.ts'
 import type { Principal } from '../../src/engine/model.ts'

@@ -1,4 +1,5 @@
-// Plans on SQLite: its planner looks at the statement and not at the tables, so an empty database shows what a full one does.
+// Plans on SQLite: its planner looks at the statement and not at the tables, so an empty database shows what
+// a full one does.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,7 +53,8 @@ test.each([...OWN_CASES, ...CASES, ...LISTS])('%s', async (what, _rowsReadMax, r
   expect(steps.length).toBeGreaterThan(0)
   // The input row, and pages that were already cut, may be scanned; tables may not.
   expect(steps.filter((step) => /^SCAN (?!x$|CONSTANT|owned|owed|page|received|sent)/.test(step))).toEqual([])
-  // A tenant alone narrows nothing down: right for the unfiltered lists and for the least of an order, wrong elsewhere.
+  // A tenant alone narrows nothing down: right for the unfiltered lists and for the least of an order, wrong
+  // elsewhere.
   const whole = /^(tasks|receipts) {}$|^next delay$/.test(what)
   if (!whole) expect(steps.filter((step) => step.includes('(tenant_id=?)'))).toEqual([])
   if (!what.includes('concerning')) expect(steps.filter((step) => step.includes('TEMP B-TREE'))).toEqual([])

@@ -1,4 +1,5 @@
-// What services look for: lost leases, timers, dependents. Found across tenants, decided again under the lock.
+// What services look for: lost leases, timers, dependents. Found across tenants, decided again under the
+// lock.
 import { expect, test } from 'vitest'
 import type { Grant } from '../../src/engine/decide/index.ts'
 import type { Given } from './conformance.ts'

@@ -1,5 +1,6 @@
-// How a claim finds its tasks in PostgreSQL: index-ordered looks, one for each lane and accepted type, each of which locks
-// what it takes and passes over what another instance has locked. So instances take different tasks, without waiting.
+// How a claim finds its tasks in PostgreSQL: index-ordered looks, one for each lane and accepted type, each
+// of which locks what it takes and passes over what another instance has locked. So instances take different
+// tasks, without waiting.
 import type { ClaimNeed } from '../../engine/unit.ts'
 import { type Query, query, type Session } from '../sql/session.ts'
 import { stateColumns, taskColumns, type TaskRow } from '../sql/task-row.ts'
@@ -22,8 +23,9 @@ export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
 })
 
 /**
- * With several looks, a pass without locks finds how deep each must go for the best `$3` of all together: otherwise each
- * would lock that many, and hide them from other instances until the commit. A single look goes that deep at once.
+ * With several looks, a pass without locks finds how deep each must go for the best `$3` of all together:
+ * otherwise each would lock that many, and hide them from other instances until the commit. A single look
+ * goes that deep at once.
  */
 function looking(name: string, of: { looks: string; fits: string; order: string }): Query {
   return query(
@@ -69,7 +71,10 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
 /** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has said so in its row. */
 const QUEUED = "s.tenant_id = $1 and s.task_id = r.task_id and s.status = 'queued' and s.place = 'ready'"
 
-/** Preferred types are looked at by themselves too: in their priority they come before older tasks of other types. */
+/**
+ * Preferred types are looked at by themselves too: in their priority they come before older tasks of other
+ * types.
+ */
 export async function selectCandidates(
   session: Session,
   tenantId: string,

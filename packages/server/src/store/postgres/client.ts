@@ -1,4 +1,5 @@
-// Statements over one pooled connection. They are sent without waiting for the answers to those before (pipelining).
+// Statements over one pooled connection. They are sent without waiting for the answers to those before
+// (pipelining).
 import type { PoolClient, QueryConfig } from 'pg'
 import type { Bulk, Columns, Query, Session, Value } from '../sql/session.ts'
 import { toFailure } from './failure.ts'

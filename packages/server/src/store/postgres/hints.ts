@@ -1,5 +1,5 @@
-// Hints between instances over LISTEN and NOTIFY, on a connection of their own and outside of every transaction. They may
-// be lost (poolers, outages); whoever waits also polls.
+// Hints between instances over LISTEN and NOTIFY, on a connection of their own and outside of every
+// transaction. They may be lost (poolers, outages); whoever waits also polls.
 import { Client, type ClientConfig } from 'pg'
 import type { Log } from '../../log.ts'
 import type { Hint } from '../port.ts'
@@ -16,7 +16,10 @@ export interface Hints {
   close(): Promise<void>
 }
 
-/** The types leave it out: the server's process for this connection, so that one's own hints can be told apart. */
+/**
+ * The types leave it out: the server's process for this connection, so that one's own hints can be told
+ * apart.
+ */
 function ownProcess(client: Client): number | null {
   return (client as Client & { processID: number | null }).processID
 }

@@ -1,5 +1,5 @@
-// The PostgreSQL store: any number of instances on one database. Opening it connects nowhere; the first use does, and every
-// later one finds its way back by itself after an outage.
+// The PostgreSQL store: any number of instances on one database. Opening it connects nowhere; the first use
+// does, and every later one finds its way back by itself after an outage.
 import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
 import { type Driver, query, type Session } from '../sql/session.ts'

@@ -1,8 +1,9 @@
-// Counts that must not be taken by two transactions at once are guarded by advisory locks, which end with the transaction.
+// Counts that must not be taken by two transactions at once are guarded by advisory locks, which end with the
+// transaction.
 import { type Counted, query, type Session } from '../sql/session.ts'
 
-// A task's key never changes, so it can be read before the task is locked. The locks are taken in the order of their
-// numbers: `offset 0` keeps the sort below them.
+// A task's key never changes, so it can be read before the task is locked. The locks are taken in the order
+// of their numbers: `offset 0` keeps the sort below them.
 const HOLD_COUNTS = query(
   'hold_counts',
   ({ find }) => `

@@ -1,4 +1,5 @@
-// The best parked tasks of each key, lane and type: from group to group along the index, never over a whole group.
+// The best parked tasks of each key, lane and type: from group to group along the index, never over a whole
+// group.
 import { bulk, type KeyRoom, type ParkedHead, type Session } from '../sql/session.ts'
 import { ACTIVE_UNDER_KEY } from '../sql/statements/leases.ts'
 

@@ -9,8 +9,9 @@ const IDLE_TIMEOUT_MS = 60_000
 const QUERY_TIMEOUT_MS = 60_000
 
 /**
- * A generic plan is made once, perhaps while a table is empty and a scan of it looks cheap; these keep it to the indexes
- * that every statement has. An instance that froze must not keep its locks, nor anybody wait for them for ever.
+ * A generic plan is made once, perhaps while a table is empty and a scan of it looks cheap; these keep it to
+ * the indexes that every statement has. An instance that froze must not keep its locks, nor anybody wait for
+ * them for ever.
  */
 const SETTINGS = {
   enable_seqscan: 'off',
@@ -40,7 +41,9 @@ const typeParsers: NonNullable<PoolConfig['types']> = {
 export interface Connecting {
   readonly url: string
   readonly poolSize: number
-  /** Off for poolers that hand each transaction another connection: then nothing is set or kept on one either. */
+  /**
+   * Off for poolers that hand each transaction another connection: then nothing is set or kept on one either.
+   */
   readonly preparedStatements: boolean
   readonly log?: Log
 }
@@ -65,11 +68,9 @@ export function createPool(connecting: Connecting): Pool {
     max: connecting.poolSize,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
   })
-  // Without listeners a broken connection would end the process. The pool drops one that breaks while idle; whoever is using
-  // one hears of it from the statement under way.
+  // Without listeners a broken connection would end the process. The pool drops one that breaks while idle;
+  // whoever is using one hears of it from the statement under way.
   pool.on('error', (error) => connecting.log?.warn({ error }, 'an idle database connection was lost'))
-  pool.on('connect', (client) => client.on('error', () => {}))
-  // One that breaks in use fails the statements on it; the pool listens to idle ones alone, and the same would happen.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

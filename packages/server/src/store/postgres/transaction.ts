@@ -1,5 +1,5 @@
-// One transaction on one connection. `begin` and `commit` travel with the statements; nothing waits for their answers but
-// the caller's own reply.
+// One transaction on one connection. `begin` and `commit` travel with the statements; nothing waits for their
+// answers but the caller's own reply.
 import type { Pool, PoolClient } from 'pg'
 import { StoreFailure } from '../sql/failure.ts'
 import type { Session, Transaction } from '../sql/session.ts'

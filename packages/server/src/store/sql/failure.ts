@@ -2,8 +2,8 @@
 import { GateError } from '@asyncgate/sdk'
 
 /**
- * conflict: another transaction was in the way, a fresh attempt may succeed; unavailable: the database cannot be reached or
- * the outcome of a commit is unknown; defect: a statement that should not have failed.
+ * conflict: another transaction was in the way, a fresh attempt may succeed; unavailable: the database cannot
+ * be reached or the outcome of a commit is unknown; defect: a statement that should not have failed.
  */
 export type FailureKind = 'conflict' | 'unavailable' | 'defect'
 
@@ -20,7 +20,9 @@ export class StoreFailure extends Error {
 /** A guess that suits a restart of the database and a failover alike. */
 const RETRY_AFTER_SECONDS = 2
 
-/** What callers are told: never the driver's own words. A defect stays an error, with its cause for the log. */
+/**
+ * What callers are told: never the driver's own words. A defect stays an error, with its cause for the log.
+ */
 export function toCaller(error: unknown): unknown {
   if (!(error instanceof StoreFailure) || error.kind === 'defect') return error
   const message =

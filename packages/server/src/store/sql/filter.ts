@@ -1,4 +1,5 @@
-// Lists with optional filters: the text of a statement depends on which filters are there, never on their values.
+// Lists with optional filters: the text of a statement depends on which filters are there, never on their
+// values.
 import type { Value } from './session.ts'
 
 export interface Filter {
@@ -8,7 +9,10 @@ export interface Filter {
   readonly params: readonly Value[]
 }
 
-/** `?` in a condition stands for its value, if it needs it. A value of null or undefined leaves the condition out. */
+/**
+ * `?` in a condition stands for its value, if it needs it. A value of null or undefined leaves the condition
+ * out.
+ */
 export function buildFilter(
   start: readonly Value[],
   members: Readonly<Record<string, readonly [condition: string, value: Value | undefined]>>,

@@ -1,5 +1,5 @@
-// Lanes: the distinct sets of required capabilities. A claim finds from them where it may look. They are only ever added,
-// so what this process has seen committed need not be written again.
+// Lanes: the distinct sets of required capabilities. A claim finds from them where it may look. They are only
+// ever added, so what this process has seen committed need not be written again.
 import type { Task } from '../../engine/model.ts'
 import type { Session } from './session.ts'
 import { insertLanes } from './statements/tasks.ts'

@@ -1,4 +1,5 @@
-// Lists of receipts, in ledger order. Each filter has an index that starts with it and ends with the position.
+// Lists of receipts, in ledger order. Each filter has an index that starts with it and ends with the
+// position.
 import type { ReceiptQuery } from '../port.ts'
 import { allOf, buildFilter } from './filter.ts'
 import { receiptColumns, type ReceiptRow } from './receipt-row.ts'

@@ -1,12 +1,15 @@
-// Lists of tasks, newest first. Each filter has an index that starts with it and ends with the task's id, so that a page
-// costs the same wherever it is: the relation whose index serves the list comes first, and orders it.
+// Lists of tasks, newest first. Each filter has an index that starts with it and ends with the task's id, so
+// that a page costs the same wherever it is: the relation whose index serves the list comes first, and orders
+// it.
 import type { TaskQuery } from '../port.ts'
 import { allOf, buildFilter } from './filter.ts'
 import { listQuery, type Query, type Session, type Value, type Words } from './session.ts'
 import { activeLease, taskViewColumns, type TaskViewRow } from './task-view.ts'
 import { firstUuidAt } from './uuid.ts'
 
-/** How far a task's id may run ahead of its creation time: batches share one clock, and clocks are set back. */
+/**
+ * How far a task's id may run ahead of its creation time: batches share one clock, and clocks are set back.
+ */
 const ID_AHEAD_MS = 60_000
 
 type Leader = 'g' | 's' | 't'

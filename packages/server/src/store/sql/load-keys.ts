@@ -34,7 +34,8 @@ export async function loadKeys(
     driver.parkedHeads(tx, tenantId, rooms),
   ])
   const busy = new Set(tried.filter((key) => !gained.has(key)))
-  // Whoever locks a parked task by its id holds its key first, so this does not wait; under a busy key it might.
+  // Whoever locks a parked task by its id holds its key first, so this does not wait; under a busy key it
+  // might.
   const next = heads.filter((head) => !busy.has(head.concurrency_key)).map((head) => head.task_id)
   const parkedTasks = (await lockTasks(tx, tenantId, next)).map(taskFromRow)
   return {

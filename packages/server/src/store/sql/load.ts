@@ -1,7 +1,9 @@
-// Loading: one unit's needs become a snapshot. What does not depend on an answer is sent without waiting for one.
+// Loading: one unit's needs become a snapshot. What does not depend on an answer is sent without waiting for
+// one.
 //
-// The order of locks is the same everywhere, so that instances do not deadlock: first counted keys, workers and tenants;
-// then tasks by id; from then on nothing waits: candidates skip what is locked, and their keys are only tried.
+// The order of locks is the same everywhere, so that instances do not deadlock: first counted keys, workers
+// and tenants; then tasks by id; from then on nothing waits: candidates skip what is locked, and their keys
+// are only tried.
 import type { Lease, Receipt, Task } from '../../engine/model.ts'
 import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
 import { leaseFromRow } from './lease-row.ts'
@@ -109,7 +111,10 @@ function selectAll({ driver, tx, tenantId, needs }: Loading): Promise<(readonly 
   return Promise.all(needs.claims.map((claim) => driver.selectCandidates(tx, tenantId, claim)))
 }
 
-/** Priority high to low, then preferred types, then oldest first. `busy` keys belong to another transaction just now. */
+/**
+ * Priority high to low, then preferred types, then oldest first. `busy` keys belong to another transaction
+ * just now.
+ */
 export function ranked(
   { filter, count }: ClaimNeed,
   tasks: readonly Task[],
@@ -128,7 +133,8 @@ export function ranked(
   const free = best.filter(({ definition }) => !busy.has(definition.concurrencyKey ?? ''))
   return {
     taskIds: free.map(({ definition }) => definition.taskId),
-    // Not because of busy keys: whoever holds them wakes those who wait, and asking again at once would only spin.
+    // Not because of busy keys: whoever holds them wakes those who wait, and asking again at once would only
+    // spin.
     more: best.length === count,
   }
 }

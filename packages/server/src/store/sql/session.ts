@@ -1,12 +1,15 @@
-// What the shared SQL is written against: statements as values, and the few things that a driver must do with them.
-// Statements use PostgreSQL's `$1`; `Words` carries what the two databases say differently.
+// What the shared SQL is written against: statements as values, and the few things that a driver must do with
+// them. Statements use PostgreSQL's `$1`; `Words` carries what the two databases say differently.
 import type { Store } from '../port.ts'
 import type { ClaimNeed } from '../../engine/unit.ts'
 import type { TaskRow } from './task-row.ts'
 
 export type Value = string | number | boolean | null
 
-/** `hex` travels as hex text and is kept as bytes; `json` as a value and is kept as text with its keys in order. */
+/**
+ * `hex` travels as hex text and is kept as bytes; `json` as a value and is kept as text with its keys in
+ * order.
+ */
 export type ColumnType = 'uuid' | 'text' | 'texts' | 'int' | 'bigint' | 'boolean' | 'json' | 'hex'
 
 export type Columns = Readonly<Record<string, ColumnType>>
@@ -33,13 +36,17 @@ export interface Matching {
 }
 
 /**
- * Lookups are words, not plain joins: PostgreSQL plans a statement once, perhaps while its tables are empty or have never been
- * analysed, and would then scan a tenant's whole table for each batch. They leave it no choice but the index.
+ * Lookups are words, not plain joins: PostgreSQL plans a statement once, perhaps while its tables are empty
+ * or have never been analysed, and would then scan a tenant's whole table for each batch. They leave it no
+ * choice but the index.
  */
 export interface Words {
   /** For each row of what stands before: the rows of a table that fit, by an index. */
   find(table: string, alias: string, condition: string): string
-  /** The same, locked until the end of the transaction; where there is one writer at a time, there is nothing to lock. */
+  /**
+   * The same, locked until the end of the transaction; where there is one writer at a time, there is nothing
+   * to lock.
+   */
   findLocked(table: string, alias: string, condition: string): string
   /** Locked too; rows that another transaction has locked are passed over. */
   findFree(table: string, alias: string, condition: string): string
@@ -61,14 +68,18 @@ export interface Words {
 /** One statement with parameters. Its identity is the key of the prepared-statement caches: make it once. */
 export interface Query {
   readonly name: string
-  /** True for lists: their best plan depends on the values and on how much there is, so each call is planned anew. */
+  /**
+   * True for lists: their best plan depends on the values and on how much there is, so each call is planned
+   * anew.
+   */
   readonly planEachTime?: boolean
   readonly text: (words: Words) => string
 }
 
 /**
- * One statement over a set of rows: `$1` is the tenant, the rows are the relation `x`. PostgreSQL gets them all as one JSON
- * parameter. SQLite runs it once for each row, with its values bound: measured 2–3 × faster there than json_each.
+ * One statement over a set of rows: `$1` is the tenant, the rows are the relation `x`. PostgreSQL gets them
+ * all as one JSON parameter. SQLite runs it once for each row, with its values bound: measured 2–3 × faster
+ * there than json_each.
  */
 export interface Bulk<C extends Columns = Columns> {
   readonly name: string
@@ -134,9 +145,14 @@ export interface Driver {
   /** For statements that read whole tables: checks and figures, which nobody waits for. */
   readonly scanner: Session
   begin(): Promise<Transaction>
-  /** Locks the keys of these tasks, and these keys, workers and tenant, in one order, until the end of the transaction. */
+  /**
+   * Locks the keys of these tasks, and these keys, workers and tenant, in one order, until the end of the
+   * transaction.
+   */
   holdCounts(tx: Transaction, tenantId: string, counted: Counted): Promise<void>
-  /** Without waiting: whoever holds a candidate's row must not wait for a key. The keys that were to be had. */
+  /**
+   * Without waiting: whoever holds a candidate's row must not wait for a key. The keys that were to be had.
+   */
   tryHoldKeys(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<ReadonlySet<string>>
   /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<readonly TaskRow[]>

@@ -1,4 +1,5 @@
-// Tasks between rows and values. What nothing filters or sorts by is one JSON column, without its empty members.
+// Tasks between rows and values. What nothing filters or sorts by is one JSON column, without its empty
+// members.
 import type {
   JsonObject,
   Place,
@@ -116,7 +117,10 @@ type Details = Pick<
   | 'instance'
 >
 
-/** What a missing member of the JSON column stands for. Part of the format: a new default must not change old rows. */
+/**
+ * What a missing member of the JSON column stands for. Part of the format: a new default must not change old
+ * rows.
+ */
 const BLANK: Details = {
   payloadPointer: null,
   summary: null,

@@ -1,4 +1,5 @@
-// One durable unit of work: load, decide, write, commit; and again from the start when another transaction was in the way.
+// One durable unit of work: load, decide, write, commit; and again from the start when another transaction
+// was in the way.
 import { type Decision, isEmpty, type Unit } from '../../engine/unit.ts'
 import { StoreFailure, toCaller } from './failure.ts'
 import type { Lanes } from './lanes.ts'

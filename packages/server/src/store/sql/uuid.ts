@@ -1,4 +1,5 @@
-// Ids as the database knows them. A string that is no such id names nothing, and must not reach a uuid column.
+// Ids as the database knows them. A string that is no such id names nothing, and must not reach a uuid
+// column.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 

@@ -33,7 +33,10 @@ export function writeLedger(
   ])
 }
 
-/** For each parent the first receipt that could discharge it; the statement checks that it is such an obligation. */
+/**
+ * For each parent the first receipt that could discharge it; the statement checks that it is such an
+ * obligation.
+ */
 function discharged(receipts: readonly Receipt[]) {
   const rows = new Map<string, { receipt_id: string; receipt_type: string; discharged_by: string }>()
   for (const { receiptId, receiptType, parents } of receipts) {

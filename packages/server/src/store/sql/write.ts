@@ -1,5 +1,5 @@
-// Writing: all changes of a batch as a handful of set-based statements. None waits for another's answer; the ledger comes
-// last, since its lock keeps other transactions of the tenant from committing.
+// Writing: all changes of a batch as a handful of set-based statements. None waits for another's answer; the
+// ledger comes last, since its lock keeps other transactions of the tenant from committing.
 import type { Changes } from '../../engine/unit.ts'
 import { leaseToChange, leaseToRow } from './lease-row.ts'
 import type { Lanes } from './lanes.ts'

@@ -50,7 +50,10 @@ export async function selectCandidates(
   return peekTasks(session, tenantId, best(heads, { preferred: new Set(filter.preferredTypes), count }))
 }
 
-/** Preferred types are looked at by themselves too: in their priority they come before older tasks of other types. */
+/**
+ * Preferred types are looked at by themselves too: in their priority they come before older tasks of other
+ * types.
+ */
 async function headsOf(
   session: Session,
   of: { tenantId: string; lane: string; claim: ClaimNeed },

@@ -1,5 +1,6 @@
-// The SQLite store: one file, one writer connection whose transactions follow each other, and a second, read-only one, so
-// that reads never see an open transaction. WAL with synchronous=FULL: a commit that returned is on the disk.
+// The SQLite store: one file, one writer connection whose transactions follow each other, and a second,
+// read-only one, so that reads never see an open transaction. WAL with synchronous=FULL: a commit that
+// returned is on the disk.
 import { GateError } from '@asyncgate/sdk'
 import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
@@ -22,7 +23,10 @@ const PRAGMAS = `
   pragma temp_store = memory;
 `
 
-/** Another process may hold the write lock for the length of a commit; waiting for it stops everything else here. */
+/**
+ * Another process may hold the write lock for the length of a commit; waiting for it stops everything else
+ * here.
+ */
 const BUSY_TIMEOUT_MS = 1_000
 
 export interface SqliteOptions {

@@ -30,8 +30,9 @@ export function sqliteText(of: Query | Bulk<Columns>): string {
 }
 
 /**
- * Runs once for each input row, so that its columns can be parameters, after `$1`, the tenant; `x` is left as a relation of
- * one row without any, and what is selected from it needs a name. A third faster than a row of parameters in `x`.
+ * Runs once for each input row, so that its columns can be parameters, after `$1`, the tenant; `x` is left as
+ * a relation of one row without any, and what is selected from it needs a name. A third faster than a row of
+ * parameters in `x`.
  */
 function bound(text: string, columns: Columns): string {
   const places = new Map(Object.keys(columns).map((name, index) => [name, `$${index + 2}`]))

@@ -1,5 +1,5 @@
-// The first schema: tasks, what is ready, leases, the ledger. Times are epoch milliseconds. JSON is kept as text (json, not
-// jsonb), with its keys in order. Names compare byte by byte, whatever the database's locale.
+// The first schema: tasks, what is ready, leases, the ledger. Times are epoch milliseconds. JSON is kept as
+// text (json, not jsonb), with its keys in order. Names compare byte by byte, whatever the database's locale.
 import { FIRST_STATISTICS } from './first-statistics.ts'
 
 export const core = {
@@ -102,8 +102,9 @@ create table parked (
 
 -- expires_at and renewals are in no index: a renewal rewrites one row and nothing else.
 --
--- The last condition of each index over active leases always holds. It is there because only the statement that the index is
--- made for says it: when few leases are active, the planner takes all of these indexes for equally good.
+-- The last condition of each index over active leases always holds. It is there because only the statement
+-- that the index is made for says it: when few leases are active, the planner takes all of these indexes for
+-- equally good.
 create table leases (
   tenant_id text collate "C" not null,
   lease_id uuid not null,

@@ -1,6 +1,7 @@
-// Statistics before the first row. Every index starts with the tenant; without statistics PostgreSQL takes a tenant for one row
-// and any such index for as good as another, and a new database would crawl until its first autovacuum. So the large tables
-// are filled with rows of one nameless tenant, analysed, and emptied again: what was learnt stays.
+// Statistics before the first row. Every index starts with the tenant; without statistics PostgreSQL takes a
+// tenant for one row and any such index for as good as another, and a new database would crawl until its
+// first autovacuum. So the large tables are filled with rows of one nameless tenant, analysed, and emptied
+// again: what was learnt stays.
 
 const ROWS = 1_000
 const ids = `generate_series(1, ${ROWS}) as n`

@@ -65,8 +65,8 @@ export interface DependentRow {
 }
 
 /**
- * Of all tenants: the sweep is the system's. A dependent that still waits for another task, and has not lost one that
- * matters to it, is left out: looking at it would change nothing, sweep after sweep.
+ * Of all tenants: the sweep is the system's. A dependent that still waits for another task, and has not lost
+ * one that matters to it, is left out: looking at it would change nothing, sweep after sweep.
  */
 const DUE_DEPENDENTS = query(
   'due_dependents',

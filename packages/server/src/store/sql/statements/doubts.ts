@@ -1,6 +1,7 @@
-// The check of the obligations' index against its evidence: every receipt that opens an obligation has its row; what names an
-// obligation as its parent, and is of a discharging type, discharged it or came after what did; and nothing else did.
-// It reads the whole ledger, for `doctor` and for tests; nothing that callers wait for uses it.
+// The check of the obligations' index against its evidence: every receipt that opens an obligation has its
+// row; what names an obligation as its parent, and is of a discharging type, discharged it or came after what
+// did; and nothing else did. It reads the whole ledger, for `doctor` and for tests; nothing that callers wait
+// for uses it.
 import { DISCHARGED_BY } from '../../../engine/ledger.ts'
 import { listQuery, type Session } from '../session.ts'
 

@@ -1,5 +1,5 @@
-// The ledger: receipts are only ever added. Positions are taken from the tenant's row in `ledgers` in the last writing
-// step, whose lock is held to the commit: so they have no gaps and follow the order of commits.
+// The ledger: receipts are only ever added. Positions are taken from the tenant's row in `ledgers` in the
+// last writing step, whose lock is held to the commit: so they have no gaps and follow the order of commits.
 import { RECEIPT_COLUMNS, receiptColumns, type ReceiptRow } from '../receipt-row.ts'
 import { bulk, query, type RowOf, type Session } from '../session.ts'
 

@@ -1,4 +1,5 @@
-// Obligations: an index over the ledger that holds what is open apart from what is not. The evidence is in the receipts.
+// Obligations: an index over the ledger that holds what is open apart from what is not. The evidence is in
+// the receipts.
 import { receiptColumns, type ReceiptRow } from '../receipt-row.ts'
 import { bulk, query, type RowOf, type Session } from '../session.ts'
 
@@ -42,7 +43,10 @@ const DISCHARGE_OBLIGATIONS = bulk('discharge_obligations', DISCHARGE, (x, words
   ),
 )
 
-/** The first receipt that discharges an obligation is the one that counts: a row that another has changed is passed over. */
+/**
+ * The first receipt that discharges an obligation is the one that counts: a row that another has changed is
+ * passed over.
+ */
 export function dischargeObligations(
   session: Session,
   tenantId: string,

@@ -1,5 +1,5 @@
-// Where queued tasks stand: `ready` is all that a claim looks at, `delayed` waits for a time, `parked` for room under a
-// concurrency key. A task is in at most one of them, and task_states.place says in which.
+// Where queued tasks stand: `ready` is all that a claim looks at, `delayed` waits for a time, `parked` for
+// room under a concurrency key. A task is in at most one of them, and task_states.place says in which.
 import type { Task } from '../../../engine/model.ts'
 import { bulk, names, query, type RowOf, type Session } from '../session.ts'
 
@@ -108,7 +108,8 @@ export function deleteParked(
   return session.each(DELETE_PARKED, tenantId, rows)
 }
 
-// The time is compared again under the lock: since this row was read the task may have been taken, failed and delayed anew.
+// The time is compared again under the lock: since this row was read the task may have been taken, failed and
+// delayed anew.
 const DUE_DELAYED = query(
   'due_delayed',
   (words) => `

@@ -3,8 +3,9 @@ import type { PrincipalKind } from '../../../engine/model.ts'
 import { query, type Session } from '../session.ts'
 
 /**
- * All that a batch saw of one principal: `silent` when the first sighting named no instance, so that only silence can tell a
- * new session; `instanceId` and `lastInstanceId` the first and the last that were named; `more` the changes in between.
+ * All that a batch saw of one principal: `silent` when the first sighting named no instance, so that only
+ * silence can tell a new session; `instanceId` and `lastInstanceId` the first and the last that were named;
+ * `more` the changes in between.
  */
 export interface Seen {
   readonly kind: PrincipalKind

@@ -1,5 +1,5 @@
-// Tasks: `tasks` holds what was asked for and never changes, `task_states` what became of it. A task's lock is the lock of
-// its row in task_states.
+// Tasks: `tasks` holds what was asked for and never changes, `task_states` what became of it. A task's lock
+// is the lock of its row in task_states.
 import { bulk, names, type RowOf, type Session } from '../session.ts'
 import { DEFINITION_COLUMNS, STATE_COLUMNS, taskColumns, type TaskRow } from '../task-row.ts'
 
@@ -13,7 +13,10 @@ const LOCK_TASKS = bulk(
     ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
 )
 
-/** One after the other in id order, so that two transactions that want the same tasks do not wait for each other. */
+/**
+ * One after the other in id order, so that two transactions that want the same tasks do not wait for each
+ * other.
+ */
 export function lockTasks(
   session: Session,
   tenantId: string,

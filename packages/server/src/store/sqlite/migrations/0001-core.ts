@@ -1,5 +1,6 @@
-// The first schema: tasks, what is ready, leases, the ledger. Ids are text; times are epoch milliseconds; JSON is text.
-// Narrow tables are kept in their primary key (without rowid); tasks and receipts are wide, and only ever added.
+// The first schema: tasks, what is ready, leases, the ledger. Ids are text; times are epoch milliseconds;
+// JSON is text. Narrow tables are kept in their primary key (without rowid); tasks and receipts are wide, and
+// only ever added.
 import { FIRST_STATISTICS } from './first-statistics.ts'
 
 export const core = {

@@ -1,6 +1,6 @@
-// Statistics before the first row. Every index starts with the tenant; without statistics SQLite takes ten rows for what a
-// tenant has, and any such index for as good as another. So it is told what a large database looks like: one tenant that
-// has everything. An `analyze` on the real database replaces it.
+// Statistics before the first row. Every index starts with the tenant; without statistics SQLite takes ten
+// rows for what a tenant has, and any such index for as good as another. So it is told what a large database
+// looks like: one tenant that has everything. An `analyze` on the real database replaces it.
 
 const TASKS = 1_000_000
 const ACTIVE = 1_000

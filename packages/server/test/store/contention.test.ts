@@ -1,0 +1,94 @@
+// Several instances on one PostgreSQL, all at random work on the same few tasks: no deadlock, and afterwards
+// every table says the same of every task.
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { createPostgresStore } from '../../src/store/postgres/index.ts'
+import { createDatabase } from '../database.ts'
+import { createSeededRandom } from '../seeded-random.ts'
+import { anyCommand, type Known, learn } from './random-commands.ts'
+import { createRig } from './rig.ts'
+
+const INSTANCES = 3
+const LOOPS = 4
+const UNITS = 40
+
+/** What would be wrong with a task, and how many tasks it is wrong of. */
+const CHECKS: Record<string, string> = {
+  'ready, but not among what is ready': missing('ready'),
+  'delayed, but not among what is delayed': missing('delayed'),
+  'parked, but not among what is parked': missing('parked'),
+  'among what is ready, but not ready': surplus('ready'),
+  'among what is delayed, but not delayed': surplus('delayed'),
+  'among what is parked, but not parked': surplus('parked'),
+  'queued without a place, or in a place without being queued': `
+    select count(*) from task_states where (status = 'queued') = (place = 'none')`,
+  'leased without a lease, or the reverse': `
+    select count(*) from task_states s
+    where (s.status in ('leased', 'running')) <> exists (
+      select 1 from leases l where l.tenant_id = s.tenant_id and l.task_id = s.task_id and l.ended_at is null)`,
+  'a fence that is not the number of its leases': `
+    select count(*) from task_states s
+    where s.fence <> (select count(*) from leases l where l.tenant_id = s.tenant_id and l.task_id = s.task_id)`,
+  'ended without exactly one task.result_ready, or the reverse': `
+    select count(*) from task_states s
+    where (s.completed_at is not null)::int <> (
+      select count(*) from receipts r
+      where r.tenant_id = s.tenant_id and r.task_id = s.task_id and r.receipt_type = 'task.result_ready')`,
+  'a gap in the ledger': `
+    select count(*) from ledgers
+    where next_position - 1 <> (select count(*) from receipts r where r.tenant_id = ledgers.tenant_id)`,
+  'parked under a key that has room and nothing ready': `
+    select count(*) from parked p
+    where p.concurrency_limit > (
+      select count(*) from leases l
+      where l.tenant_id = p.tenant_id and l.concurrency_key = p.concurrency_key and l.ended_at is null)
+    and not exists (
+      select 1 from ready r join tasks t on t.tenant_id = r.tenant_id and t.task_id = r.task_id
+      where r.tenant_id = p.tenant_id and r.lane = p.lane and r.type = p.type and t.concurrency_key = p.concurrency_key)`,
+}
+
+function missing(place: string): string {
+  return `select count(*) from task_states s where s.place = '${place}' and not exists (
+    select 1 from ${place} p where p.tenant_id = s.tenant_id and p.task_id = s.task_id)`
+}
+
+function surplus(place: string): string {
+  return `select count(*) from ${place} p where not exists (
+    select 1 from task_states s where s.tenant_id = p.tenant_id and s.task_id = p.task_id and s.place = '${place}')`
+}
+
+test('random work of several instances leaves all tables in agreement, without a deadlock', async () => {
+  const database = await createDatabase()
+  const stores = await Promise.all(
+    Array.from({ length: INSTANCES }, () =>
+      createPostgresStore({ url: database.url, poolSize: LOOPS, preparedStatements: true }),
+    ),
+  )
+  await stores[0]!.migrate()
+  const rig = createRig(stores[0]!)
+  const known: Known = { taskIds: [], receiptIds: [], grants: [] }
+  const work = async (loop: number) => {
+    const chance = createSeededRandom(loop)
+    for (let unit = 0; unit < UNITS; unit++) {
+      rig.pass(chance.below(2_000))
+      const commands = Array.from({ length: 1 + chance.below(10) }, () =>
+        anyCommand({ now: rig.now(), chance, known }),
+      )
+      learn(known, commands, await rig.run(commands, stores[loop % INSTANCES]))
+    }
+  }
+  await Promise.all(Array.from({ length: INSTANCES * LOOPS }, (_, loop) => work(loop)))
+  expect(await stores[0]!.findDoubtfulObligations(10)).toEqual([])
+  await Promise.all(stores.map((store) => store.close()))
+
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  for (const [what, sql] of Object.entries(CHECKS)) {
+    const { rows } = await client.query<{ count: string }>(sql)
+    expect(Number(rows[0]?.count), what).toBe(0)
+  }
+  const sql = 'select deadlocks::int from pg_stat_database where datname = current_database()'
+  expect((await client.query(sql)).rows).toEqual([{ deadlocks: 0 }])
+  await client.end()
+  await database.drop()
+}, 60_000)
