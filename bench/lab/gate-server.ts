@@ -31,10 +31,17 @@ export async function startGateServer(lab: Lab, options: GateServerOptions): Pro
     ? ['--cpu-prof', '--cpu-prof-dir', options.profileFolder, '--cpu-prof-interval', '500']
     : []
   const { PATH, HOME } = process.env
-  const args = [...profiling, MAIN, 'serve', '--json', '--port', '0', '--database', options.database]
+  const args = [...profiling, MAIN, 'serve', '--json', '--port', '0']
   const child = spawn(process.execPath, args, {
     cwd: lab.folder,
-    env: { PATH, HOME, ...options.env, ASYNCGATE_AUTH_API_KEY: key },
+    // Not as a flag: passwords have no place in a list of processes.
+    env: {
+      PATH,
+      HOME,
+      ...options.env,
+      ASYNCGATE_AUTH_API_KEY: key,
+      ASYNCGATE_DATABASE_URL: options.database,
+    },
     stdio: ['ignore', 'pipe', log],
   })
   closeSync(log)

@@ -6,9 +6,9 @@ import { verifies } from '../requirements.ts'
 import { type OpenedStore, openTestStore } from '../stores.ts'
 import { createPair, SEED, steps, STEPS_MAX } from './run.ts'
 
-const RUNS = { sqlite: 40, postgres: 20 }
+const RUNS = { sqlite: 30, postgres: 20 }
 /** On a busy machine fewer runs, and a counterexample that is shrunk less. */
-const TIME_MS_MAX = 20_000
+const TIME_MS_MAX = 15_000
 
 describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
   let opened: OpenedStore
