@@ -1,6 +1,14 @@
 // Limits and cursors as tables.
 import { describe, expect, test } from 'vitest'
-import { cutPage, type CursorOf, decodePosition, decodeTaskCursor, encodeCursor, pageLimit } from './page.ts'
+import {
+  cutPage,
+  type CursorOf,
+  decodePosition,
+  decodeTaskCursor,
+  encodeCursor,
+  PAGE_BYTES_MAX,
+  pageLimit,
+} from './page.ts'
 
 const BOUNDS = { defaultLimit: 50, maxLimit: 200 }
 const TASK = '0197c5a4-7d2e-7c11-9d3a-5b2f4e8a1c01'
@@ -79,8 +87,20 @@ describe('cutting', () => {
     ['exactly a page', [1, 2], { page: [1, 2], next: null }],
     ['one more', [1, 2, 3], { page: [1, 2], next: 'after 2' }],
   ])('%s', (_what, rows, expected) => {
-    expect(cutPage(rows, 2, cursorOf)).toEqual(expected)
+    expect(cutPage(rows, 2, { cursorOf })).toEqual(expected)
   })
+})
+
+test.each([
+  ['a page that is too heavy ends early', [1, 2, 3], { page: [1], next: 'after 1' }],
+  ['one row that is too heavy comes alone', [3, 1], { page: [3], next: 'after 3' }],
+  ['the last page may be heavy', [3], { page: [3], next: null }],
+])('%s', (_what, rows, expected) => {
+  const of = {
+    cursorOf: (last: number) => `after ${last}`,
+    bytesOf: (row: number) => row * 0.4 * PAGE_BYTES_MAX,
+  }
+  expect(cutPage(rows, 10, of)).toEqual(expected)
 })
 
 test('every list has cursors of its own', () => {

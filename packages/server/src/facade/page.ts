@@ -55,9 +55,26 @@ function badCursor(): GateError {
   return new GateError('invalid_input', message, { field: 'cursor', issues: [{ field: 'cursor', message }] })
 }
 
-/** One row more than the page was asked for: if it is there, there is a next page. */
-export function cutPage<T>(rows: readonly T[], limit: number, cursorOf: (last: T) => string) {
-  const page = rows.slice(0, limit)
+/** Two hundred tasks of several MiB each would be more than one reply can carry. */
+export const PAGE_BYTES_MAX = 32 * 1_048_576
+
+/**
+ * One row more than the page was asked for: if it is there, there is a next page. A page of heavy rows is cut short by
+ * their size, so that the rest comes with the next one.
+ */
+export function cutPage<T>(
+  rows: readonly T[],
+  limit: number,
+  { cursorOf, bytesOf }: { cursorOf: (last: T) => string; bytesOf?: (row: T) => number },
+) {
+  const page = bytesOf === undefined ? rows.slice(0, limit) : lightest(rows.slice(0, limit), bytesOf)
   const last = page.at(-1)
-  return { page, next: rows.length > limit && last !== undefined ? cursorOf(last) : null }
+  return { page, next: rows.length > page.length && last !== undefined ? cursorOf(last) : null }
+}
+
+/** As many from the front as fit, and at least one. */
+function lightest<T>(rows: readonly T[], bytesOf: (row: T) => number): readonly T[] {
+  let bytes = 0
+  const over = rows.findIndex((row) => (bytes += bytesOf(row)) > PAGE_BYTES_MAX)
+  return over === -1 ? rows : rows.slice(0, Math.max(1, over))
 }

@@ -75,7 +75,9 @@ export function receiptHandlers(parts: HandlerParts): ReceiptHandlers {
         after: decoded,
         limit: limit + 1,
       })
-      const { page, next } = cutPage(rows, limit, (last) => encodeCursor('obligations', last.position))
+      const { page, next } = cutPage(rows, limit, {
+        cursorOf: (last) => encodeCursor('obligations', last.position),
+      })
       return {
         server: about(),
         relationship: relationshipToWire(relationship),
@@ -103,7 +105,9 @@ export function receiptHandlers(parts: HandlerParts): ReceiptHandlers {
         after: cursor === null ? since : Math.max(cursor, since ?? 0),
         limit: limit + 1,
       })
-      const { page, next } = cutPage(rows, limit, (last) => encodeCursor('receipts', last.position))
+      const { page, next } = cutPage(rows, limit, {
+        cursorOf: (last) => encodeCursor('receipts', last.position),
+      })
       return { receipts: page.map(({ receipt }) => receiptToWire(receipt)), next_cursor: next }
     },
     getReceipt: async ({ receipt_id }, context) => {

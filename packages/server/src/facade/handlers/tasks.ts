@@ -2,6 +2,7 @@
 import { iso } from '../../clock.ts'
 import { mayTouch, noSuchTask } from '../../engine/decide/context.ts'
 import { explain } from '../../engine/explain.ts'
+import { jsonBytes } from '../../engine/ledger.ts'
 import { isTerminal, type Principal, type PrincipalKind, samePrincipal } from '../../engine/model.ts'
 import type { TaskView } from '../../store/port.ts'
 import type { CallContext, Handlers } from '../handler.ts'
@@ -88,7 +89,11 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
         before: decodeTaskCursor(input.cursor),
         limit: limit + 1,
       })
-      const { page, next } = cutPage(rows, limit, (last) => encodeCursor('tasks', last.definition.taskId))
+      const { page, next } = cutPage(rows, limit, {
+        cursorOf: (last) => encodeCursor('tasks', last.definition.taskId),
+        bytesOf: ({ definition, state, progress }) =>
+          jsonBytes([definition.payload, definition.metadata, state.result, progress]),
+      })
       return { tasks: page.map((task) => shown(task, context)), next_cursor: next }
     },
     cancelTask: ({ task_id, reason }, context) =>
@@ -119,7 +124,10 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
         after: decodePosition('progress', cursor),
         limit: limit + 1,
       })
-      const { page, next } = cutPage(rows, limit, (last) => encodeCursor('progress', last.position))
+      const { page, next } = cutPage(rows, limit, {
+        cursorOf: (last) => encodeCursor('progress', last.position),
+        bytesOf: (report) => jsonBytes(report.progress),
+      })
       return {
         progress: page.map(({ progress, workerId, fence, reportedAt }) => ({
           progress,
