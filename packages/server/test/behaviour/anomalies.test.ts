@@ -1,6 +1,6 @@
 // Anomalies: said once, to the owner, about what looks wrong; they change nothing.
 import { expect } from 'vitest'
-import type { Changes } from '../../src/engine/unit.ts'
+import { NO_CHANGES } from '../no-changes.ts'
 import type { Store } from '../../src/store/port.ts'
 import { verifies } from '../requirements.ts'
 import { type Bench, onEveryStore } from './harness.ts'
@@ -135,20 +135,6 @@ onEveryStore('anomalies', (open, _kind, store) => {
 
 /** No rule leads there: the row is changed behind the engine's back, as a hand at the database would. */
 async function useUpAttempts(store: Store, bench: Bench, taskId: string): Promise<void> {
-  const none: Changes = {
-    createdTasks: [],
-    changedTasks: [],
-    grantedLeases: [],
-    changedLeases: [],
-    receipts: [],
-    progress: [],
-    timers: [],
-    firedTimers: [],
-    dependencies: [],
-    endedDependencies: [],
-    settledDependents: [],
-    sightings: [],
-  }
   const nothing = new Set<string>()
   await store.transact({
     tenantId: bench.tenantId,
@@ -169,7 +155,7 @@ async function useUpAttempts(store: Store, bench: Bench, taskId: string): Promis
     decide: ({ tasks }) => {
       const before = tasks.get(taskId)!
       const after = { ...before, state: { ...before.state, attempt: before.definition.maxAttempts } }
-      return { changes: { ...none, changedTasks: [{ before, after }] }, result: null }
+      return { changes: { ...NO_CHANGES, changedTasks: [{ before, after }] }, result: null }
     },
   })
 }

@@ -6,6 +6,7 @@ import { isTerminal, type Receipt } from '../../src/engine/model.ts'
 import type { Changes, Snapshot } from '../../src/engine/unit.ts'
 import type { Store } from '../../src/store/port.ts'
 import type { Chance } from './chance.ts'
+import { NO_CHANGES } from '../no-changes.ts'
 import {
   alive,
   answerAndLose,
@@ -13,7 +14,6 @@ import {
   changeTasks,
   isResultReady,
   named,
-  NO_CHANGES,
   withLeases,
   withoutUniqueKeys,
   withTasks,

@@ -5,21 +5,6 @@ import { isTerminal, type Lease, type Receipt, type Task } from '../../src/engin
 import type { Changes, Snapshot, Unit } from '../../src/engine/unit.ts'
 import type { Life, Transact } from './wire.ts'
 
-export const NO_CHANGES: Changes = {
-  createdTasks: [],
-  changedTasks: [],
-  grantedLeases: [],
-  changedLeases: [],
-  receipts: [],
-  progress: [],
-  timers: [],
-  firedTimers: [],
-  dependencies: [],
-  endedDependencies: [],
-  settledDependents: [],
-  sightings: [],
-}
-
 export function isResultReady({ receiptType }: Receipt): boolean {
   return receiptType === 'task.result_ready'
 }

@@ -1,6 +1,7 @@
 // Units of work: all or nothing, once, whatever goes on beside them.
 import { expect, test } from 'vitest'
-import type { Changes, Needs } from '../../src/engine/unit.ts'
+import type { Needs } from '../../src/engine/unit.ts'
+import { NO_CHANGES } from '../no-changes.ts'
 import type { Given } from './conformance.ts'
 import { AGENT, claimCommand, complete, createRig, holding, newTask, WORKER } from './rig.ts'
 
@@ -16,21 +17,6 @@ export const NO_NEEDS: Needs = {
   claims: [],
   countedWorkers: new Set(),
   countTenantLeases: false,
-}
-
-export const NO_CHANGES: Changes = {
-  createdTasks: [],
-  changedTasks: [],
-  grantedLeases: [],
-  changedLeases: [],
-  receipts: [],
-  progress: [],
-  timers: [],
-  firedTimers: [],
-  dependencies: [],
-  endedDependencies: [],
-  settledDependents: [],
-  sightings: [],
 }
 
 export function units(given: Given): void {
