@@ -1,6 +1,7 @@
 // The composition root: the only file that knows every part. `openGate` is the server without a network, `startGate`
 // puts HTTP before it.
 import { hostname } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Authenticate, createSharedKeyAuth } from './auth/shared-key.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, isLoopback, requireServable } from './config.ts'
@@ -79,6 +80,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     random,
     policy: config,
     instance: instanceId,
+    gather: nextTurn,
     onCommitted: (event) => observe(metrics, event, clock.now()),
     onError,
   })

@@ -1,5 +1,8 @@
 // Group commit: while one commit of a tenant is in flight, what arrives forms the next batch. No timer, no delay when
 // idle, and nobody is answered before the commit that carries their command.
+//
+// Before a batch is cut, `gather` lets the event loop take in what has arrived already. Without it, a store that commits
+// within one turn (SQLite) would never see two requests together: 230 against 479 creations/s, from 32 callers.
 import { GateError } from '@asyncgate/sdk'
 import type { Command } from './command.ts'
 import type { Result } from './decide/index.ts'
@@ -24,12 +27,15 @@ export interface Batcher {
 
 export type Run = (tenantId: string, commands: readonly Command[]) => Promise<readonly Result[]>
 
-export function createBatcher(run: Run): Batcher {
+export function createBatcher(run: Run, gather?: () => Promise<void>): Batcher {
   const queues = new Map<string, Entry[]>()
   const draining = new Set<Promise<void>>()
 
   async function drain(tenantId: string, queue: Entry[]): Promise<void> {
-    while (queue.length > 0) await commit(tenantId, takeBatch(queue))
+    while (queue.length > 0) {
+      if (gather !== undefined) await gather()
+      await commit(tenantId, takeBatch(queue))
+    }
     queues.delete(tenantId)
   }
 

@@ -43,6 +43,8 @@ export interface EngineParts {
   readonly instance: string
   /** How a batch is decided; the simulation watches here, and plants its bugs. */
   readonly decide?: typeof decideBatch
+  /** Lets in what has arrived, before a batch is cut. */
+  readonly gather?: () => Promise<void>
   readonly onCommitted?: (event: Committed) => void
   /** Something went wrong that no caller waits for; the sweep heals it. */
   readonly onError: (error: unknown) => void
@@ -69,7 +71,7 @@ export interface Engine {
 export function createEngine(parts: EngineParts): Engine {
   const { store, clock, onError } = parts
   let stopping = false
-  const batcher = createBatcher(commit)
+  const batcher = createBatcher(commit, parts.gather)
   const reads = createWaitingReads(clock)
   const claims = createWaitingClaims({
     attempt: async (tenantId, commands) => (await batcher.submit(tenantId, commands)).map(claimedOf),

@@ -307,7 +307,9 @@ onEveryStore('dependencies', (open, _kind, store) => {
     })
     await succeed(bench, await claimFirst(bench))
     expect(Math.max(...sizes)).toBe(500)
-    expect(await claim(bench, { max_tasks: 1_000 })).toHaveLength(520)
+    // The last of them follow in a commit of their own, which a claim may come before.
+    const freed = [await claim(bench, { max_tasks: 1_000 }), await claim(bench, { max_tasks: 1_000 })].flat()
+    expect(freed).toHaveLength(520)
   })
 
   verifies('TASK-6', 'the sweep does not look in vain at what still waits', async () => {

@@ -1,4 +1,5 @@
 // Lists: pages are disjoint and complete, limits and cursors are checked, and writers disturb no reader.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { encodeCursor } from '../../src/facade/page.ts'
 import { verifies } from '../requirements.ts'
@@ -349,6 +350,7 @@ async function followBySince(bench: Bench, goesOn: () => boolean): Promise<strin
     })
     seen.push(...receipts.map((receipt) => receipt.receipt_id))
     if (last && receipts.length === 0) return seen
+    await nextTurn()
   }
 }
 
@@ -364,5 +366,6 @@ async function followByCursor(bench: Bench, goesOn: () => boolean): Promise<stri
     const since = seen.at(-1)
     if (page.next_cursor !== null) from = { cursor: page.next_cursor }
     else if (since !== undefined) from = { since_receipt_id: since }
+    await nextTurn()
   }
 }

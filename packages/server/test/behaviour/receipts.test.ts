@@ -1,4 +1,5 @@
 // Receipts: what is recorded, for whom, with which hash, and that it stays.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { contract } from '@asyncgate/sdk'
 import { expect } from 'vitest'
 import { recomputeHash } from '../receipt-hash.ts'
@@ -144,16 +145,15 @@ onEveryStore('receipts', (open) => {
     const { tasks: leased } = await bench.call('leaseNext', { worker_id: 'w1', max_tasks: 40 })
     let running = true
     const readers = [readTaskFirst(), readReceiptFirst()]
-    await Promise.all(
-      leased.map(({ task_id, lease_id }) =>
-        bench.call('complete', { worker_id: 'w1', task_id, lease_id, store_result: true }),
-      ),
-    )
+    for (const { task_id, lease_id } of leased) {
+      await bench.call('complete', { worker_id: 'w1', task_id, lease_id, store_result: true })
+    }
     running = false
     await Promise.all(readers)
 
     async function readTaskFirst() {
       for (let at = 0; running; at = (at + 1) % leased.length) {
+        await nextTurn()
         const { task_id } = leased[at]!
         const { status } = await bench.call('getTask', { task_id })
         const types = (await bench.receipts(task_id)).map((receipt) => receipt.receipt_type)
@@ -162,6 +162,7 @@ onEveryStore('receipts', (open) => {
     }
     async function readReceiptFirst() {
       while (running) {
+        await nextTurn()
         const ready = ofType(await bench.receipts(), 'task.result_ready').at(-1)
         if (ready === undefined) continue
         const { status } = await bench.call('getTask', { task_id: ready.task_id! })
