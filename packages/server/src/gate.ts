@@ -51,13 +51,15 @@ export interface Gate {
   stop(): Promise<void>
 }
 
-export interface RunningGate extends Gate {
+export interface RunningGate extends Omit<Gate, 'stop'> {
   readonly url: string
   readonly host: string
   readonly port: number
+  /** False if the database did not let go in time: what still holds on to it ends with the process. */
+  stop(): Promise<boolean>
 }
 
-/** A connection that is still open after this long is cut off, so that the process is gone within 10 s. */
+/** After this long, connections that are still open are cut off, and a database that hangs is left alone. */
 const STOP_MS_MAX = 9_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
@@ -175,16 +177,23 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     url,
     host: config.host,
     port: Number(port),
-    stop: async () => {
+    stop: () => {
       // Waiting claims and reads are answered first, so that closing does not wait for them.
-      const cut = clock.after(STOP_MS_MAX, () => app.server.closeAllConnections())
       const closing = app.close()
-      await gate.engine.stop()
-      await closing
-      cut()
-      await gate.stop()
+      const stopping = gate.engine.stop().then(async () => {
+        await closing
+        await gate.stop()
+      })
+      return isDoneWithin(STOP_MS_MAX, stopping, clock).finally(() => app.server.closeAllConnections())
     },
   }
+}
+
+function isDoneWithin(ms: number, work: Promise<void>, clock: Clock): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => resolve(false))
+    work.finally(cancel).then(() => resolve(true), reject)
+  })
 }
 
 async function openMigrated(config: Config, log: Log): Promise<Store> {

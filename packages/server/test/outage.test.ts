@@ -1,12 +1,14 @@
 // PostgreSQL goes away under a running server, and comes back: what callers and operators see meanwhile, and that
 // nobody has to do anything afterwards.
 import { createClient, type GateError } from '@asyncgate/sdk'
+import { Client } from 'pg'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { openDoor } from './doors.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { verifies } from './requirements.ts'
+import { createVirtualClock } from './virtual-clock.ts'
 
 const KEY = 'the-key-of-the-test'
 /** Far more than a reconnection takes. */
@@ -172,4 +174,32 @@ verifies('GUAR-1', 'what was acknowledged survives a crash of the database in th
     expect(again).toMatchObject({ task_id, is_duplicate: true })
   }
   expect(await gate.store.findDoubtfulObligations(10)).toEqual([])
+})
+
+verifies('OPER-5', 'a stop does not wait longer than its time for a database that hangs', async () => {
+  const clock = createVirtualClock()
+  const config = configOf({
+    port: 0,
+    auth: { api_key: KEY },
+    database: { url: postgres.url },
+    log: { level: 'silent' },
+  })
+  const other = await startGate(config, { clock })
+  const blocker = new Client({ connectionString: postgres.url })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('lock table tasks in access exclusive mode')
+  const creating = createClient({ url: other.url, apiKey: KEY, retry: false }).createTask({ type: 'work' })
+  const outcome = creating.catch((error: GateError) => error.code)
+  await vi.waitFor(async () => {
+    const { rows } = await blocker.query(
+      "select 1 from pg_locks where not granted and relation = 'tasks'::regclass",
+    )
+    expect(rows).toHaveLength(1)
+  }, RECOVERY)
+  const stopped = other.stop()
+  await clock.advance(9_000)
+  expect(await stopped).toBe(false)
+  expect(await outcome).toBe('server_unreachable')
+  await blocker.end()
 })

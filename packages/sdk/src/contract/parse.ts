@@ -1,6 +1,7 @@
 // Parsing at the edge: input in, parsed value or one clear `invalid_input` out, in our words on every protocol.
 import { z } from 'zod'
 import { GateError } from '../errors.ts'
+import { cleanJson } from './clean-json.ts'
 import { issueText } from './issue-text.ts'
 
 /** `written`: the item as it came, so that its refusal can name it. */
@@ -10,6 +11,7 @@ export type Each<T> = { ok: true; value: T } | { ok: false; error: GateError; wr
 const ISSUES_SHOWN_MAX = 5
 
 export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  cleanJson(value, listsOfItems(schema))
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return result.data
   throw invalidInput(result.error)
@@ -30,6 +32,24 @@ export function each<S extends z.ZodType>(item: S): z.ZodType<Each<z.output<S>>,
   itemSchemas.set(schema, item)
   // zod types the input as unknown; what a caller may write is what the item's own schema takes.
   return schema as unknown as z.ZodType<Each<z.output<S>>, z.input<S>>
+}
+
+const listsBySchema = new WeakMap<z.ZodType, ReadonlySet<string>>()
+
+/** The members of an input whose items are parsed one by one, each with its own refusal. */
+function listsOfItems(schema: z.ZodType): ReadonlySet<string> {
+  let lists = listsBySchema.get(schema)
+  if (lists === undefined) {
+    const members = schema instanceof z.ZodObject ? Object.entries(schema.shape) : []
+    lists = new Set(members.filter(([, member]) => isListOfItems(member)).map(([name]) => name))
+    listsBySchema.set(schema, lists)
+  }
+  return lists
+}
+
+function isListOfItems(schema: unknown): boolean {
+  if (schema instanceof z.ZodDefault) return isListOfItems(schema.unwrap())
+  return schema instanceof z.ZodArray && itemSchemas.has(schema.element as z.ZodType)
 }
 
 /** JSON Schema as callers see it (`input`) or receive it (`output`). */

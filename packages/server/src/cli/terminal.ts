@@ -21,10 +21,12 @@ export interface Terminal {
   /** A patient client waits for a server that has gone; others say so at once. */
   connect(settings: ClientSettings, options?: { patient?: boolean }): Client
   /** Calls back on SIGTERM and SIGINT; the returned function stops listening. */
-  onStopSignal(listener: (signal: 'SIGTERM' | 'SIGINT') => void): () => void
-  /** Ends the process at once, for a second signal. */
-  abort(signal: 'SIGTERM' | 'SIGINT'): void
+  onStopSignal(listener: (signal: StopSignal) => void): () => void
+  /** Ends the process at once: for a second signal, or when something holds on beyond its time. */
+  abort(signal: StopSignal): void
 }
+
+export type StopSignal = 'SIGTERM' | 'SIGINT'
 
 /** Colours only where a person looks and has not asked for none (https://no-color.org). */
 export function hasColour(screen: Screen, env: Environment): boolean {

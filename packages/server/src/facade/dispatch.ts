@@ -3,7 +3,6 @@
 import { contract, GateError, type Operation, type OperationKey, parseInput } from '@asyncgate/sdk'
 import type { Caller } from '../auth/caller.ts'
 import { resolveActing } from './acting.ts'
-import { cleanJson } from './clean-json.ts'
 import type { CallContext, Handlers } from './handler.ts'
 
 export interface DispatchRequest {
@@ -67,7 +66,6 @@ export function createDispatch(parts: DispatchParts): Dispatch {
 async function take(call: Call, input: unknown, { limits, handlers }: DispatchParts): Promise<object> {
   await limits?.(call.key, call.caller)
   permit(call)
-  cleanJson(input)
   const parsed = parseInput(call.operation.input, input)
   return handle(call, parsed, handlers)
 }

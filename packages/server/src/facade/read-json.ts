@@ -1,8 +1,7 @@
 // From the bytes of a body to a JSON value, for both protocols over HTTP. Strict where a lenient reader would
 // change what was sent (bad UTF-8) or stall the process (endless nesting).
 import { isUtf8 } from 'node:buffer'
-import { GateError } from '@asyncgate/sdk'
-import { NESTING_MAX } from './clean-json.ts'
+import { GateError, NESTING_MAX } from '@asyncgate/sdk'
 
 /** JSON-RPC wraps the input: batch, message, params, arguments. The exact limit is checked on the input itself. */
 const ENVELOPE_NESTING = 5

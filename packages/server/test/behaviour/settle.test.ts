@@ -238,11 +238,13 @@ onEveryStore('settle', (open, _kind, store) => {
       'not even an object',
       { ...named(one!), action: 'fail' },
       { task_id: 'not-an-id', lease_id: one!.lease_id, action: 'release' },
+      { ...named(one!), action: 'complete', result: { text: 'NUL \0' } },
+      { ...named(one!), action: 'complete', result: { 'half \ud800': 1 } },
       { ...named(two!), action: 'complete', store_result: true },
     ] as unknown as Settle['outcomes']
     const reply = await settle(bench, outcomes)
     expect(reply.outcomes.map((outcome) => ('error' in outcome ? outcome.error : 'ok'))).toEqual([
-      ...Array.from({ length: 5 }, () => 'invalid_input'),
+      ...Array.from({ length: 7 }, () => 'invalid_input'),
       'ok',
     ])
     expect(reply.outcomes.map((outcome) => outcome.task_id)).toEqual([
@@ -251,6 +253,8 @@ onEveryStore('settle', (open, _kind, store) => {
       null,
       one!.task_id,
       'not-an-id',
+      one!.task_id,
+      one!.task_id,
       two!.task_id,
     ])
     expect((await task(bench, one!.task_id)).status).toBe('leased')

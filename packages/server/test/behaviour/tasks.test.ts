@@ -125,6 +125,22 @@ onEveryStore('tasks', (open, _kind, store, beside) => {
     expect((await one.receipts()).map((receipt) => receipt.receipt_type)).toEqual(['task.assigned'])
   })
 
+  verifies('LEASE-11', 'a task that no store could keep is refused in its own place', async () => {
+    const bench = await open()
+    const { tasks } = await bench.call('createTasks', {
+      tasks: [
+        { type: 'work', payload: { text: 'NUL \0' } },
+        { type: 'work' },
+        { type: 'work', summary: '\ud800' },
+      ],
+    })
+    expect(tasks).toMatchObject([
+      { error: 'invalid_input', field: 'payload.text' },
+      { status: 'queued' },
+      { error: 'invalid_input', field: 'summary' },
+    ])
+  })
+
   verifies(['TASK-2', 'LEASE-11'], 'a key repeated within one batch gives one task', async () => {
     const bench = await open()
     const item = { type: 'work', idempotency_key: 'k' }

@@ -6,7 +6,7 @@ import { command, type ExitCode } from '../command.ts'
 import { Refusal } from '../failure.ts'
 import { openLog, startServer } from '../gate-access.ts'
 import { DATABASE_OPTIONS, LISTEN_OPTIONS, readConfig } from '../server-options.ts'
-import { hasColour, type Terminal } from '../terminal.ts'
+import { hasColour, type StopSignal, type Terminal } from '../terminal.ts'
 import { painter } from '../text.ts'
 
 const OPTIONS = {
@@ -77,10 +77,14 @@ async function serveUntilStopped(config: Config, { values, terminal }: ServeCall
         paint: painter(hasColour(out, terminal.env)),
       }),
     )
-  await stopped
-  await gate.stop()
-  log.info('stopped')
-  return 0
+  const signal = await stopped
+  if (await gate.stop()) {
+    log.info('stopped')
+    return 0
+  }
+  log.error('stopped without the database, which did not answer; calls that were under way may be repeated')
+  terminal.abort(signal)
+  return 1
 }
 
 type Gate = Awaited<ReturnType<typeof startServer>>
@@ -105,14 +109,14 @@ function portTaken({ host, port }: Config): string {
 }
 
 /** Resolves at the first signal; a second one ends the process at once. */
-function stopSignal(terminal: Terminal, log: Log): Promise<void> {
+function stopSignal(terminal: Terminal, log: Log): Promise<StopSignal> {
   return new Promise((resolve) => {
     let stopping = false
     terminal.onStopSignal((signal) => {
       if (stopping) return terminal.abort(signal)
       stopping = true
       log.info({ signal }, 'stopping; once more to end at once')
-      resolve()
+      resolve(signal)
     })
   })
 }

@@ -1,6 +1,6 @@
 // Which values are refused at the door, and how the refusal names their place.
-import { GateError } from '@asyncgate/sdk'
 import { describe, expect, test } from 'vitest'
+import { GateError } from '../errors.ts'
 import { cleanJson, NESTING_MAX } from './clean-json.ts'
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth))

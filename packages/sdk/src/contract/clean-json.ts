@@ -1,6 +1,6 @@
 // What JSON can say but no store can keep alike: NUL, lone surrogates, numbers beyond double precision, nesting
-// without end, `__proto__`. Both protocols pass every input through here, so that none of it gets further.
-import { GateError } from '@asyncgate/sdk'
+// without end, `__proto__`. Every input is parsed through here, so that none of it gets further.
+import { GateError } from '../errors.ts'
 
 /** Deep enough for any real document, and far from where recursive code (ours or a driver's) would overflow. */
 export const NESTING_MAX = 100
@@ -9,9 +9,13 @@ const PATH_LENGTH_MAX = 200
 
 type Path = (string | number)[]
 
-export function cleanJson(input: unknown): void {
-  clean(input, [])
+/** `apart`: members of the input that are looked at elsewhere. */
+export function cleanJson(input: unknown, apart: ReadonlySet<string> = NOTHING): void {
+  if (apart.size === 0 || typeof input !== 'object' || input === null) clean(input, [])
+  else clean(Object.fromEntries(Object.entries(input).filter(([name]) => !apart.has(name))), [])
 }
+
+const NOTHING: ReadonlySet<string> = new Set()
 
 /**
  * As deep as the input, which is bounded here. A list of what is still to be looked at would be as long as the input: it
