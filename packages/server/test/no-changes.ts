@@ -1,5 +1,5 @@
 // Changes that change nothing: what tests write begins from here, so that a new kind of change is added once.
-import type { Changes } from '../src/engine/unit.ts'
+import type { Changes, Needs } from '../src/engine/unit.ts'
 
 export const NO_CHANGES: Changes = {
   createdTasks: [],
@@ -14,4 +14,19 @@ export const NO_CHANGES: Changes = {
   endedDependencies: [],
   settledDependents: [],
   sightings: [],
+}
+
+export const NO_NEEDS: Needs = {
+  taskIds: new Set(),
+  peekedTaskIds: new Set(),
+  leaseIds: new Set(),
+  activeLeasesOf: new Set(),
+  idempotencyHashes: new Set(),
+  receiptIds: new Set(),
+  receiptKeys: new Set(),
+  obligationsOf: new Set(),
+  concurrencyKeys: new Set(),
+  claims: [],
+  countedWorkers: new Set(),
+  countTenantLeases: false,
 }

@@ -1,7 +1,7 @@
 // Group commit: what arrives while a commit is in flight shares the next one, and nobody is answered early.
 import { GateError } from '@asyncgate/sdk'
 import { expect, test } from 'vitest'
-import { createBatcher, type Run } from './batcher.ts'
+import { type BatcherOptions, createBatcher, type Run } from './batcher.ts'
 import type { Command } from './command.ts'
 import type { Result } from './decide/index.ts'
 
@@ -13,14 +13,14 @@ const echo = (commands: readonly Command[]): Result[] =>
 const replies = (results: readonly Result[]) => results.map((result) => result.ok && result.reply)
 
 /** Commits that end when the test says so. */
-function heldCommits() {
+function heldCommits(options: BatcherOptions = {}) {
   const commits: { tenantId: string; names: string[]; end: () => void; lose: (error: unknown) => void }[] = []
   const run: Run = (tenantId, commands) =>
     new Promise((resolve, reject) => {
       const names = commands.map(nameOf)
       commits.push({ tenantId, names, end: () => resolve(echo(commands)), lose: reject })
     })
-  return { commits, batcher: createBatcher(run) }
+  return { commits, batcher: createBatcher(run, options) }
 }
 
 /** Promises that are due have run. */
@@ -165,4 +165,39 @@ test('idle waits until everything submitted has been answered', async () => {
 
 test('a batcher without work is idle', async () => {
   await expect(heldCommits().batcher.idle()).resolves.toBeUndefined()
+})
+
+test('a call without commands is answered like any other', async () => {
+  const { commits, batcher } = heldCommits()
+  const answer = batcher.submit('t', [])
+  commits[0]!.end()
+  expect(await answer).toEqual([])
+})
+
+test('where commits may run side by side, a further one starts once as much waits as is under way', async () => {
+  const { commits, batcher } = heldCommits({ commitsAtOnce: 2 })
+  void batcher.submit('t', [named('a'), named('b')])
+  void batcher.submit('t', [named('c')])
+  expect(commits.map(({ names }) => names)).toEqual([['a', 'b']])
+  void batcher.submit('t', [named('d')])
+  void batcher.submit('t', [named('e')])
+  expect(commits.map(({ names }) => names)).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ])
+  commits[1]!.end()
+  await turn()
+  expect(commits.map(({ names }) => names)).toHaveLength(2)
+  commits[0]!.end()
+  await turn()
+  expect(commits.at(-1)?.names).toEqual(['e'])
+})
+
+test('what has arrived by the time that a batch is cut goes with it', async () => {
+  const { commits, batcher } = heldCommits({ gather: async () => void (await turn()) })
+  for (const name of ['a', 'b', 'c']) void batcher.submit('t', [named(name)])
+  expect(commits).toEqual([])
+  await turn()
+  await turn()
+  expect(commits.map(({ names }) => names)).toEqual([['a', 'b', 'c']])
 })

@@ -57,6 +57,8 @@ export interface ClaimCommand {
   readonly worker: Principal
   readonly filter: ClaimFilter
   readonly maxTasks: number
+  /** Candidates to look at beyond those asked for. */
+  readonly spare?: number
   readonly ttlSeconds: number | null
   readonly capacity: number | null
 }

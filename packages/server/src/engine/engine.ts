@@ -18,6 +18,7 @@ const GENERATIONS_BEFORE_ANSWER_MAX = 10
 
 /** What the engine asks of a store beyond the transaction itself. */
 export interface EngineStore extends Transactor {
+  readonly commitsAtOnce: number
   dependentsOf(
     tenantId: string,
     taskIds: readonly string[],
@@ -71,7 +72,7 @@ export interface Engine {
 export function createEngine(parts: EngineParts): Engine {
   const { store, clock, onError } = parts
   let stopping = false
-  const batcher = createBatcher(commit, parts.gather)
+  const batcher = createBatcher(commit, { gather: parts.gather, commitsAtOnce: store.commitsAtOnce })
   const reads = createWaitingReads(clock)
   const claims = createWaitingClaims({
     attempt: async (tenantId, commands) => (await batcher.submit(tenantId, commands)).map(claimedOf),

@@ -13,8 +13,10 @@ const claimOf = (maxTasks: number): ClaimCommand => ({
   capacity: null,
 })
 
-test('claims with one filter are offered what they want together, and a few more', () => {
-  expect(needsOf([claimOf(1), claimOf(5)], configOf()).claims).toMatchObject([{ count: 26 }])
+test('claims with one filter are offered what they want together, and what they would have in reserve', () => {
+  expect(needsOf([claimOf(1), { ...claimOf(5), spare: 20 }], configOf()).claims).toMatchObject([
+    { count: 26 },
+  ])
 })
 
 test('any number of large claims is offered no more than a commit can carry', () => {

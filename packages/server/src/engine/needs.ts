@@ -6,8 +6,6 @@ import { ackKey, submittedKey, unlinkableKey } from './decide/receipts.ts'
 import type { Policy } from './policy.ts'
 import type { ClaimNeed, Needs } from './unit.ts'
 
-/** Candidates beyond what was asked for, so that a few without room under their key do not end the claim. */
-const CANDIDATES_SPARE = 20
 /**
  * All candidates of a commit are read, locked and counted under their keys, so there must be an end to them however many
  * claims it carries: 13 claims of 1000 tasks with keys of their own took PostgreSQL more than a minute. Whoever goes short
@@ -23,6 +21,7 @@ export function needsOf(commands: readonly Command[], policy: Policy): Needs {
     taskIds: new Set(),
     peekedTaskIds: new Set(),
     leaseIds: new Set(),
+    activeLeasesOf: new Set(),
     idempotencyHashes: new Set(),
     receiptIds: new Set(),
     receiptKeys: new Set(),
@@ -76,6 +75,7 @@ function gather(needs: Gathered, command: Command): void {
     case 'cancel':
     case 'deadline':
       needs.taskIds.add(command.taskId)
+      needs.activeLeasesOf.add(command.taskId)
       return
     case 'start':
     case 'progress':
@@ -96,7 +96,7 @@ function claimNeeds(claims: readonly ClaimCommand[]): ClaimNeed[] {
   const byFilter = new Map<string, ClaimNeed>()
   for (const claim of claims) {
     const filterKey = filterKeyOf(claim)
-    const count = (byFilter.get(filterKey)?.count ?? CANDIDATES_SPARE) + claim.maxTasks
+    const count = (byFilter.get(filterKey)?.count ?? 0) + claim.maxTasks + (claim.spare ?? 0)
     byFilter.set(filterKey, { filterKey, filter: claim.filter, count: Math.min(count, CANDIDATES_MAX) })
   }
   return [...byFilter.values()]

@@ -8,6 +8,8 @@ export interface Needs {
   /** Read without a lock: a dependency's end is final, and its beginning does not matter. */
   readonly peekedTaskIds: ReadonlySet<string>
   readonly leaseIds: ReadonlySet<string>
+  /** Tasks whose active lease is wanted, whichever it is. */
+  readonly activeLeasesOf: ReadonlySet<string>
   readonly idempotencyHashes: ReadonlySet<string>
   readonly receiptIds: ReadonlySet<string>
   readonly receiptKeys: ReadonlySet<string>
@@ -30,7 +32,7 @@ export interface ClaimNeed {
 
 export interface Snapshot {
   readonly tasks: ReadonlyMap<string, Task>
-  /** The leases asked for, and the active lease of every loaded task. */
+  /** The leases asked for, by their ids and by their tasks. */
   readonly leases: ReadonlyMap<string, Lease>
   /** idempotencyHash → taskId; the task is loaded too. */
   readonly idempotent: ReadonlyMap<string, string>

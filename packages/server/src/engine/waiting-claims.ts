@@ -12,6 +12,9 @@ const OVERDUE_MS = 25
 /** Of those that wait for the same, this many are offered work in one commit. */
 const WAITERS_PER_ROUND_MAX = 32
 
+/** Once those that were offered had no room under their keys, more are looked at than are asked for. */
+const SPARE_CANDIDATES = 20
+
 interface Waiter {
   readonly command: ClaimCommand
   readonly answer: (grants: readonly Grant[]) => void
@@ -66,8 +69,8 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     command: ClaimCommand,
     signal: AbortSignal,
   ): Promise<readonly Grant[]> {
-    for (;;) {
-      const [claimed] = await attempt(tenantId, [command])
+    for (let spare = 0; ; spare = SPARE_CANDIDATES) {
+      const [claimed] = await attempt(tenantId, [{ ...command, spare }])
       const isOver = claimed === undefined || claimed.grants.length > 0 || !claimed.again
       if (isOver || stopped || signal.aborted) return claimed?.grants ?? []
     }

@@ -12,6 +12,8 @@ import type { Transactor, Unit } from '../engine/unit.ts'
 
 export interface Store extends Transactor {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
+  /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
+  readonly commitsAtOnce: number
 
   /**
    * One durable transaction: loads what `needs` names (tasks locked, in id order; delayed tasks that are due by `now`

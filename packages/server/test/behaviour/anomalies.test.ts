@@ -1,6 +1,6 @@
 // Anomalies: said once, to the owner, about what looks wrong; they change nothing.
 import { expect } from 'vitest'
-import { NO_CHANGES } from '../no-changes.ts'
+import { NO_CHANGES, NO_NEEDS } from '../no-changes.ts'
 import type { Store } from '../../src/store/port.ts'
 import { verifies } from '../requirements.ts'
 import { type Bench, onEveryStore } from './harness.ts'
@@ -135,23 +135,10 @@ onEveryStore('anomalies', (open, _kind, store) => {
 
 /** No rule leads there: the row is changed behind the engine's back, as a hand at the database would. */
 async function useUpAttempts(store: Store, bench: Bench, taskId: string): Promise<void> {
-  const nothing = new Set<string>()
   await store.transact({
     tenantId: bench.tenantId,
     now: bench.clock.now(),
-    needs: {
-      taskIds: new Set([taskId]),
-      peekedTaskIds: nothing,
-      leaseIds: nothing,
-      idempotencyHashes: nothing,
-      receiptIds: nothing,
-      receiptKeys: nothing,
-      obligationsOf: nothing,
-      concurrencyKeys: nothing,
-      claims: [],
-      countedWorkers: nothing,
-      countTenantLeases: false,
-    },
+    needs: { ...NO_NEEDS, taskIds: new Set([taskId]) },
     decide: ({ tasks }) => {
       const before = tasks.get(taskId)!
       const after = { ...before, state: { ...before.state, attempt: before.definition.maxAttempts } }

@@ -33,6 +33,7 @@ export interface Call {
 export type InstanceStore = Pick<
   Store,
   | 'transact'
+  | 'commitsAtOnce'
   | 'dependentsOf'
   | 'nextEligibleAt'
   | 'hint'
@@ -92,6 +93,7 @@ export function createWire(of: {
     pending,
     losesHints: 0,
     connect: (life) => ({
+      commitsAtOnce: 2,
       transact: (unit) => hold(life, 'transact', (fault) => transact(faulty(unit, fault), life)),
       dependentsOf: (...args) => hold(life, 'dependentsOf', () => database.dependentsOf(...args)),
       nextEligibleAt: (...args) => hold(life, 'nextEligibleAt', () => database.nextEligibleAt(...args)),

@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createDatabase } from '../database.ts'
+import { verifies } from '../requirements.ts'
 import { createSeededRandom } from '../seeded-random.ts'
 import { anyCommand, type Known, learn } from './random-commands.ts'
 import { createRig } from './rig.ts'
@@ -92,3 +93,31 @@ test('random work of several instances leaves all tables in agreement, without a
   await client.end()
   await database.drop()
 }, 60_000)
+
+verifies(
+  'LEASE-2',
+  'what other transactions hold hides nothing of what is free, whatever its type',
+  async () => {
+    const database = await createDatabase()
+    const store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+    await store.migrate()
+    const rig = createRig(store)
+    const held: string[] = []
+    for (let at = 0; at < 12; at++) {
+      held.push((await rig.create({ type: at % 2 === 0 ? 'even' : 'odd', priority: 5 })).taskId)
+    }
+    for (const summary of ['first', 'second']) await rig.create({ type: 'odd', summary })
+    await rig.create({ type: 'even', summary: 'third' })
+
+    const other = new Client({ connectionString: database.url })
+    await other.connect()
+    await other.query('begin')
+    await other.query('select 1 from task_states where task_id = any ($1::uuid[]) for update', [held])
+    expect(await rig.claimed({ types: ['even', 'odd'], max: 1 })).toEqual(['first'])
+    expect(await rig.claimed({ types: ['even', 'odd'], max: 5 })).toEqual(['second', 'third'])
+    await other.end()
+    expect(await rig.claim({ types: ['even', 'odd'] })).toHaveLength(12)
+    await store.close()
+    await database.drop()
+  },
+)

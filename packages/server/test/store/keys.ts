@@ -101,7 +101,7 @@ export function keys(given: Given): void {
     )
     await rig.create({ summary: 'free' })
     const seen: (string | null)[] = []
-    for (let round = 0; round < 10 && !seen.includes('free'); round++)
+    for (let round = 0; round < 60 && !seen.includes('free'); round++)
       seen.push(...(await rig.claimed({ max: 2 })))
     expect(seen).toContain('free')
     expect(await rig.store.countActive(rig.tenantId, 'k')).toBe(1)

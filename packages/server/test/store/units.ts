@@ -1,23 +1,8 @@
 // Units of work: all or nothing, once, whatever goes on beside them.
 import { expect, test } from 'vitest'
-import type { Needs } from '../../src/engine/unit.ts'
-import { NO_CHANGES } from '../no-changes.ts'
+import { NO_CHANGES, NO_NEEDS } from '../no-changes.ts'
 import type { Given } from './conformance.ts'
 import { AGENT, claimCommand, complete, createRig, holding, newTask, WORKER } from './rig.ts'
-
-export const NO_NEEDS: Needs = {
-  taskIds: new Set(),
-  peekedTaskIds: new Set(),
-  leaseIds: new Set(),
-  idempotencyHashes: new Set(),
-  receiptIds: new Set(),
-  receiptKeys: new Set(),
-  obligationsOf: new Set(),
-  concurrencyKeys: new Set(),
-  claims: [],
-  countedWorkers: new Set(),
-  countTenantLeases: false,
-}
 
 export function units(given: Given): void {
   test('a task comes back as it was made, with every member', async () => {

@@ -23,6 +23,7 @@ export function createMemoryStore(): Store {
 
   return {
     kind: 'memory',
+    commitsAtOnce: 1,
     transact: async ({ tenantId, now, needs, decide }) => {
       const tenant = tenantOf(tenantId)
       const { changes, result } = decide(load(tenant, needs, now))

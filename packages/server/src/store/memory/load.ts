@@ -23,7 +23,7 @@ export function load(tenant: Tenant, needs: Needs, now: number): Snapshot {
   const active = activeLeases(tenant)
   return {
     tasks,
-    leases: loadLeases(tenant, needs, tasks),
+    leases: loadLeases(tenant, needs),
     idempotent,
     ...loadReceipts(tenant, needs, tasks),
     candidates,
@@ -45,8 +45,8 @@ function promoteDue(tenant: Tenant, now: number): void {
   }
 }
 
-function loadLeases(tenant: Tenant, needs: Needs, tasks: ReadonlyMap<string, Task>): Map<string, Lease> {
-  const active = [...tasks.keys()].flatMap((taskId) => tenant.activeLease.get(taskId) ?? [])
+function loadLeases(tenant: Tenant, needs: Needs): Map<string, Lease> {
+  const active = [...needs.activeLeasesOf].flatMap((taskId) => tenant.activeLease.get(taskId) ?? [])
   return pick(tenant.leases, [...needs.leaseIds, ...active])
 }
 

@@ -3,14 +3,14 @@
 // tasks, without waiting.
 import type { ClaimNeed } from '../../engine/unit.ts'
 import { type Query, query, type Session } from '../sql/session.ts'
-import { stateColumns, taskColumns, type TaskRow } from '../sql/task-row.ts'
+import { taskColumns, type TaskRow } from '../sql/task-row.ts'
 
 export const READY_OF_TYPES = looking('ready_of_types', {
   looks: `select l.lane, w.type, row_number() over () as look
-      from lanes l cross join unnest($4::text[]) as w(type)
+      from lanes l cross join unnest($5::text[]) as w(type)
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
   fits: 'r.tenant_id = $1 and r.lane = k.lane and r.type = k.type',
-  order: 'h.neg_priority, h.type <> all ($5::text[]), h.task_id',
+  order: 'h.neg_priority, h.type <> all ($6::text[]), h.task_id',
 })
 
 export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
@@ -23,9 +23,9 @@ export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
 })
 
 /**
- * With several looks, a pass without locks finds how deep each must go for the best `$3` of all together:
- * otherwise each would lock that many, and hide them from other instances until the commit. A single look
- * goes that deep at once.
+ * One look is read in its order, and each task locked as it comes, until `$4` are. Several looks are merged first, without
+ * locks, as far as the best `$3`: to lock that many in each would hide them from other instances until the commit. `known`
+ * counts what was merged; one row comes even if nothing is free.
  */
 function looking(name: string, of: { looks: string; fits: string; order: string }): Query {
   return query(
@@ -34,37 +34,39 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
     with looks as materialized (
       ${of.looks}
     ),
-    depths as materialized (
-      select best.look, count(*) as depth
+    best as materialized (
+      select h.task_id
+      from looks k
+      cross join lateral (
+        select r.neg_priority, r.type, r.task_id from ready r
+        where ${of.fits}
+        order by r.neg_priority, r.task_id
+        limit $3
+      ) as h
+      where (select count(*) from looks) > 1
+      order by ${of.order}
+      limit $3
+    )
+    select (select count(*)::int from best) as known, free.*
+    from (select 1) as always
+    left join lateral (
+      select ${taskColumns(words)}
       from (
-        select k.look
+        select task_id from best
+        union all
+        select h.task_id
         from looks k
         cross join lateral (
-          select r.neg_priority, r.type, r.task_id from ready r
+          select r.task_id from ready r
           where ${of.fits}
           order by r.neg_priority, r.task_id
-          limit $3
         ) as h
-        where (select count(*) from looks) > 1
-        order by ${of.order}
-        limit $3
-      ) as best
-      group by best.look
-      union all
-      select look, $3 from looks where (select count(*) from looks) = 1
-    )
-    select ${taskColumns(words)}
-    from depths d
-    join looks k on k.look = d.look
-    cross join lateral (
-      select s.task_id, ${stateColumns('s')}
-      from ready r
+        where (select count(*) from looks) = 1
+      ) as r
       ${words.findFree('task_states', 's', QUEUED)}
-      where ${of.fits}
-      order by r.neg_priority, r.task_id
-      limit d.depth
-    ) as s
-    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}`,
+      ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
+      limit $4
+    ) as free on true`,
   )
 }
 
@@ -81,23 +83,43 @@ export async function selectCandidates(
   claim: ClaimNeed,
 ): Promise<TaskRow[]> {
   const { capabilities, acceptTypes, preferredTypes } = claim.filter
+  const able = textArray(capabilities)
   const types = acceptTypes ?? preferredTypes
   const found = await Promise.all([
     types.length === 0
       ? []
-      : session.all<TaskRow>(READY_OF_TYPES, [
-          tenantId,
-          textArray(capabilities),
-          claim.count,
-          textArray(types),
-          textArray(preferredTypes),
-        ]),
+      : bestFree(claim.count, (asked) =>
+          session.all<FreeRow>(READY_OF_TYPES, [
+            tenantId,
+            able,
+            asked,
+            claim.count,
+            textArray(types),
+            textArray(preferredTypes),
+          ]),
+        ),
     acceptTypes !== null
       ? []
-      : session.all<TaskRow>(READY_OF_ANY_TYPE, [tenantId, textArray(capabilities), claim.count]),
+      : bestFree(claim.count, (asked) =>
+          session.all<FreeRow>(READY_OF_ANY_TYPE, [tenantId, able, asked, claim.count]),
+        ),
   ])
   return found.flat()
 }
+
+type FreeRow = TaskRow & { readonly known: number }
+
+/** Where some of the best are held by other transactions, more are merged: each time at least four times as many. */
+async function bestFree(count: number, look: (asked: number) => Promise<FreeRow[]>): Promise<TaskRow[]> {
+  for (let asked = count; ; asked = Math.max(asked * 4, FURTHER_MIN)) {
+    const rows = await look(asked)
+    const free = rows.filter((row) => row.task_id !== null)
+    if (free.length >= count || (rows[0]?.known ?? 0) < asked) return free
+  }
+}
+
+/** Instances take tasks by the hundred. */
+const FURTHER_MIN = 100
 
 /** An array in PostgreSQL's own notation, so that a parameter is always text. */
 function textArray(texts: readonly string[]): string {

@@ -24,11 +24,16 @@ export interface Loading {
   readonly tenantId: string
   readonly now: number
   readonly needs: Needs
+  /** Tenants known to use concurrency keys: only for theirs are the keys of tasks looked up before the tasks are locked. */
+  readonly keyed: Set<string>
 }
 
-/** `null`: a whole chunk of delayed tasks was due and has moved; commit that, and start again. */
+/**
+ * `null`: start again. A whole chunk of delayed tasks was due and has moved; or the first task with a key was met, whose
+ * key must be locked before it.
+ */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { tx, tenantId, now, needs } = loading
+  const { tx, tenantId, now, needs, keyed } = loading
   const taskIds = uuids(needs.taskIds)
   const claiming = needs.claims.length > 0
   const [
@@ -46,12 +51,12 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     due,
     first,
   ] = await Promise.all([
-    hold(loading, taskIds),
+    hold(loading, keyed.has(tenantId) ? taskIds : []),
     lockTasks(tx, tenantId, taskIds),
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
     idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
     leasesById(tx, tenantId, uuids(needs.leaseIds)),
-    activeLeases(tx, tenantId, taskIds),
+    activeLeases(tx, tenantId, uuids(needs.activeLeasesOf)),
     receiptsById(tx, tenantId, uuids(needs.receiptIds)),
     receiptsByKey(tx, tenantId, [...needs.receiptKeys]),
     obligationsOfTasks(tx, tenantId, uuids(needs.obligationsOf)),
@@ -62,6 +67,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
   ])
   if (due.length > 0) await promote(tx, tenantId, due)
   if (due.length === PROMOTIONS_MAX) return null
+  if (!keyed.has(tenantId) && locked.some((row) => row.concurrency_key !== null)) {
+    keyed.add(tenantId)
+    return null
+  }
   const selected = due.length > 0 ? await selectAll(loading) : first
 
   const tasks = new Map<string, Task>()

@@ -141,6 +141,7 @@ export interface ParkedHead {
 
 export interface Driver {
   readonly kind: Store['kind']
+  readonly commitsAtOnce: Store['commitsAtOnce']
   readonly reader: Session
   /** For statements that read whole tables: checks and figures, which nobody waits for. */
   readonly scanner: Session

@@ -25,6 +25,7 @@ import { isUuid, uuids } from './uuid.ts'
 export function createSqlStore(driver: Driver): Store {
   const { reader, scanner } = driver
   const lanes = createLanes()
+  const keyed = new Set<string>()
 
   async function readReceipts(tenantId: string, receiptIds: readonly string[]) {
     const rows = await receiptsById(reader, tenantId, uuids(new Set(receiptIds)))
@@ -33,7 +34,8 @@ export function createSqlStore(driver: Driver): Store {
 
   const store: Store = {
     kind: driver.kind,
-    transact: (unit) => transact({ driver, lanes }, unit),
+    commitsAtOnce: driver.commitsAtOnce,
+    transact: (unit) => transact({ driver, lanes, keyed }, unit),
     readTask: async (tenantId, taskId) => (isUuid(taskId) ? readTask(reader, tenantId, taskId) : null),
     listTasks: async (wanted) => {
       if (wanted.before !== null && !isUuid(wanted.before)) return []

@@ -13,6 +13,7 @@ const ATTEMPTS_MAX = 5
 interface Parts {
   readonly driver: Driver
   readonly lanes: Lanes
+  readonly keyed: Set<string>
 }
 
 export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
@@ -28,11 +29,11 @@ export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
   }
 }
 
-/** `null`: delayed tasks had to be moved first, and more of them may be due. */
-async function attempt<T>({ driver, lanes }: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
+/** `null`: something had to be done first; see `load`. */
+async function attempt<T>({ driver, lanes, keyed }: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
   const tx = await driver.begin()
   try {
-    const snapshot = await load({ driver, tx, ...unit })
+    const snapshot = await load({ driver, tx, keyed, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
       return null

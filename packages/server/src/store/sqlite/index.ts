@@ -55,6 +55,7 @@ function createDriver(writer: Connection, reader: Connection): Driver {
   let closing: Promise<void> | null = null
   return {
     kind: 'sqlite',
+    commitsAtOnce: 1,
     reader,
     scanner: reader,
     begin: () => beginTransaction(writer, turns),
