@@ -10,6 +10,7 @@ import {
   dueLeases,
   leasesById,
 } from '../../src/store/sql/statements/leases.ts'
+import { PAGE_POSITIONS } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
 import { deleteReady, dueDelayed, nextEligibleAt } from '../../src/store/sql/statements/places.ts'
@@ -124,7 +125,7 @@ export const LISTS: Case[] = [
   ).map(
     (filter): Case => [
       `receipts ${JSON.stringify(filter)}`,
-      3 * PAGE,
+      3 * PAGE + 2 * PAGE_POSITIONS,
       (on, { tenantId }) => listReceipts(on, { ...EVERY_RECEIPT, ...filter, tenantId, limit: PAGE }),
     ],
   ),

@@ -1,59 +1,112 @@
-// Lists of receipts, in ledger order. Each filter has an index that starts with it and ends with the
-// position.
+// Lists of receipts, in ledger order. Those of a task have an index; for the other filters the ledger's pages are marked
+// with what they hold, and only such pages are read.
 import type { ReceiptQuery } from '../port.ts'
 import { allOf, buildFilter } from './filter.ts'
 import { receiptColumns, type ReceiptRow } from './receipt-row.ts'
-import { listQuery, type Query, type Session, type Value } from './session.ts'
+import { listQuery, type Query, type Session, type Value, type Words } from './session.ts'
+import { markFrom, markTo, markType, PAGE_POSITIONS, pageOf } from './statements/ledger-pages.ts'
 
 const queries = new Map<string, Query>()
 
 export function listReceipts(session: Session, wanted: ReceiptQuery): Promise<ReceiptRow[]> {
-  const { shape, conditions, params } = buildFilter([wanted.tenantId], {
+  const { concerning } = wanted
+  const { shape, conditions, params } = buildFilter([wanted.tenantId, wanted.after ?? 0], {
     task: ['r.task_id = ?', wanted.taskId],
     to: ['r.to_id = ?', wanted.to.id],
     tokind: ['r.to_kind = ?', wanted.to.kind],
     from: ['r.from_id = ?', wanted.from.id],
     fromkind: ['r.from_kind = ?', wanted.from.kind],
     type: ['r.receipt_type = ?', wanted.receiptType],
-    after: ['r.position > ?', wanted.after],
   })
-  const concerned = wanted.concerning === null ? [] : [wanted.concerning.kind, wanted.concerning.id]
-  const values: Value[] = [...params, ...concerned, wanted.limit]
-  const name = `list_receipts_${shape}${wanted.concerning === null ? '' : '_concerning'}`
+  const mark = markOf(wanted)
+  const values: Value[] = [
+    ...params,
+    ...(concerning === null
+      ? []
+      : [concerning.kind, concerning.id, markTo(concerning.id), markFrom(concerning.id)]),
+    ...(mark === null ? [] : [mark]),
+    wanted.limit,
+  ]
+  const name = `list_receipts_${shape}${concerning === null ? '' : '_concerning'}`
   let found = queries.get(name)
   if (found === undefined) {
-    found = compose(name, { concerned: wanted.concerning !== null, conditions, count: values.length })
+    const parts = { conditions, marked: mark !== null, count: values.length }
+    found = concerning === null ? plain(name, parts) : concerned(name, parts)
     queries.set(name, found)
   }
   return session.all(found, values)
 }
 
-function compose(
-  name: string,
-  of: { concerned: boolean; conditions: readonly string[]; count: number },
-): Query {
-  const limit = `$${of.count}`
-  const page = (columns: string, extra: string) => `
-      select ${columns}
-      from receipts r
-      where r.tenant_id = $1 ${allOf(of.conditions)} ${extra}
-      order by r.position
-      limit ${limit}`
-  if (!of.concerned) return listQuery(name, (words) => page(receiptColumns(words), ''))
-  const [kind, id] = [`$${of.count - 2}`, `$${of.count - 1}`]
-  // Each side by its own index; a receipt that a principal sent to itself is on both.
-  return listQuery(
-    name,
-    (words) => `
+/** What the pages are found by, if anything narrows them down: of several filters, the one that is likely the rarest. */
+function markOf({ taskId, to, from, receiptType }: ReceiptQuery): string | null {
+  if (taskId !== null) return null
+  if (to.id !== null) return markTo(to.id)
+  if (from.id !== null) return markFrom(from.id)
+  return receiptType === null ? null : markType(receiptType)
+}
+
+interface Parts {
+  readonly conditions: readonly string[]
+  readonly marked: boolean
+  /** Of parameters: the limit is the last, the mark comes before it. */
+  readonly count: number
+}
+
+function plain(name: string, { conditions, marked, count }: Parts): Query {
+  const mark = marked ? `$${count - 1}` : null
+  return listQuery(name, (words) => page(words, { columns: receiptColumns(words), conditions, mark, count }))
+}
+
+/** Each side by its own mark; a receipt that a principal sent to itself is on both. */
+function concerned(name: string, { conditions, marked, count }: Parts): Query {
+  const at = count - (marked ? 5 : 4)
+  const [kind, id, to, from] = [0, 1, 2, 3].map((step) => `$${at + step}`)
+  const received = [...conditions, `r.to_id = ${id}`, `r.to_kind = ${kind}`]
+  const sent = [...conditions, `r.from_id = ${id}`, `r.from_kind = ${kind}`]
+  return listQuery(name, (words) => {
+    const side = (of: readonly string[], mark: string | undefined) =>
+      page(words, { columns: 'r.position', conditions: of, mark: mark ?? null, count })
+    return `
       select ${receiptColumns(words)}
       from (
-        select position from (${page('r.position', `and r.to_id = ${id} and r.to_kind = ${kind}`)}) as received
+        select position from (${side(received, to)}) as received
         union
-        select position from (${page('r.position', `and r.from_id = ${id} and r.from_kind = ${kind}`)}) as sent
+        select position from (${side(sent, from)}) as sent
         order by position
-        limit ${limit}
+        limit $${count}
       ) as page
       ${words.find('receipts', 'r', 'r.tenant_id = $1 and r.position = page.position')}
-      order by page.position`,
-  )
+      order by page.position`
+  })
+}
+
+interface Page {
+  readonly columns: string
+  readonly conditions: readonly string[]
+  readonly mark: string | null
+  readonly count: number
+}
+
+function page(words: Words, { columns, conditions, mark, count }: Page): string {
+  if (mark === null) {
+    return `
+      select ${columns}
+      from receipts r
+      where r.tenant_id = $1 and r.position > $2 ${allOf(conditions)}
+      order by r.position
+      limit $${count}`
+  }
+  const onPage = `r.tenant_id = $1 and r.position >= m.page * ${PAGE_POSITIONS}
+        and r.position < m.page * ${PAGE_POSITIONS} + ${PAGE_POSITIONS}`
+  return `
+      select ${columns}
+      from (
+        select page from ledger_pages
+        where tenant_id = $1 and mark = ${mark} and page >= ${pageOf('$2')}
+        order by page
+      ) as m
+      ${words.find('receipts', 'r', onPage)}
+      where r.position > $2 ${allOf(conditions)}
+      order by m.page, r.position
+      limit $${count}`
 }

@@ -4,6 +4,7 @@ import type { Receipt } from '../../engine/model.ts'
 import { receiptToRow } from './receipt-row.ts'
 import type { Session } from './session.ts'
 import { extendLedger, insertReceipts } from './statements/ledger.ts'
+import { markPages } from './statements/ledger-pages.ts'
 import { dischargeObligations, insertObligations } from './statements/obligations.ts'
 
 export function writeLedger(
@@ -16,6 +17,7 @@ export function writeLedger(
   return Promise.all([
     extendLedger(session, tenantId, receipts.length),
     insertReceipts(session, tenantId, rows),
+    markPages(session, tenantId, receipts),
     insertObligations(
       session,
       tenantId,

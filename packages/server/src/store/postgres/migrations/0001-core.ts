@@ -158,9 +158,14 @@ create unique index receipts_id on receipts (tenant_id, receipt_id);
 -- What a change of state records happens once by itself; what principals and sweeps record could come twice.
 create unique index receipts_key on receipts (tenant_id, receipt_key) where receipt_type not like 'task.%';
 create index receipts_task on receipts (tenant_id, task_id, position) where task_id is not null;
-create index receipts_to on receipts (tenant_id, to_id, position);
-create index receipts_from on receipts (tenant_id, from_id, position);
-create index receipts_type on receipts (tenant_id, receipt_type, position);
+
+-- Which pages of the ledger hold receipts of a mark ("to ada", "type task.failed").
+create table ledger_pages (
+  tenant_id text collate "C" not null,
+  mark text collate "C" not null,
+  page bigint not null,
+  primary key (tenant_id, mark, page)
+);
 
 create table obligations (
   tenant_id text collate "C" not null,

@@ -1,0 +1,58 @@
+// Which pages of the ledger hold receipts to, from or of what: lists by these filters read just those pages, however
+// long the ledger has grown. One row for each page and mark stands in for an index entry for each receipt and mark: that
+// took 17 of the 43 µs that a receipt cost PostgreSQL, and a third of its log.
+import type { Receipt } from '../../../engine/model.ts'
+import { bulk, type RowOf, type Session } from '../session.ts'
+
+/** Positions on one page. A list whose matches lie far apart reads this many receipts for each of them. */
+export const PAGE_POSITIONS = 128
+/** Half a page of receipts lies on two pages at most: those of the first and of the last. */
+const STRETCH = PAGE_POSITIONS / 2
+
+/** SQLite divides what was bound as a number like a fraction. */
+export const pageOf = (position: string) => `cast(${position} as bigint) / ${PAGE_POSITIONS}`
+
+export const markTo = (id: string) => `to ${id}`
+export const markFrom = (id: string) => `from ${id}`
+export const markType = (receiptType: string) => `type ${receiptType}`
+
+const MARKED = { back: 'int', mark: 'text' } as const
+
+const MARK_PAGES = bulk(
+  'mark_pages',
+  MARKED,
+  (x) => `
+    insert into ledger_pages (tenant_id, mark, page)
+    select distinct $1, x.mark, ${pageOf('((select next_position from ledgers where tenant_id = $1) - x.back)')}
+    from ${x}
+    where true
+    on conflict do nothing`,
+)
+
+/** The receipts of one commit, in their order; the last of them ends the ledger. */
+export function markPages(
+  session: Session,
+  tenantId: string,
+  receipts: readonly Receipt[],
+): Promise<never[]> {
+  const rows: RowOf<typeof MARKED>[] = []
+  for (let start = 0; start < receipts.length; start += STRETCH) {
+    rows.push(...marksOf(receipts.slice(start, start + STRETCH), receipts.length - start))
+  }
+  return session.each(MARK_PAGES, tenantId, rows)
+}
+
+/** Where each mark comes first and last in a stretch; `back` is where the stretch begins. */
+function marksOf(stretch: readonly Receipt[], back: number): RowOf<typeof MARKED>[] {
+  const ends = new Map<string, { first: number; last: number }>()
+  stretch.forEach(({ receiptType, from, to }, index) => {
+    for (const mark of [markTo(to.id), markFrom(from.id), markType(receiptType)]) {
+      const end = ends.get(mark)
+      if (end === undefined) ends.set(mark, { first: back - index, last: back - index })
+      else end.last = back - index
+    }
+  })
+  return [...ends].flatMap(([mark, { first, last }]) =>
+    first === last ? [{ mark, back: first }] : [first, last].map((at) => ({ mark, back: at })),
+  )
+}
