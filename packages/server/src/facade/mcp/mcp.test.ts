@@ -58,6 +58,11 @@ describe.each(pairs)('MCP-1: $who over $where', ({ target, connect }) => {
     }
   })
 
+  verifies('MCP-3', 'a tool that needs no arguments is called without any', async () => {
+    const result = (await client.callTool({ name: 'asyncgate_open_obligations' })) as ToolResult
+    expect(result.structuredContent).toEqual(OBLIGATIONS)
+  })
+
   verifies('MCP-3', 'a refusal is a result with the error object and the fix', async () => {
     await client.listTools()
     const result = await call('asyncgate_get_task', { task_id: TASK_ID })

@@ -26,7 +26,7 @@ export interface McpSession {
 }
 
 /** Arguments stay as they came: our own door cleans and parses them, in the same words as for REST. */
-const CallParams = z.looseObject({ name: z.string(), arguments: z.unknown() })
+const CallParams = z.looseObject({ name: z.string(), arguments: z.unknown().optional() })
 /** Given here, since what does not fit the library's own schemas is answered as an internal error. */
 const ReadParams = z.looseObject({ uri: z.string() })
 const PromptParams = z.looseObject({
