@@ -35,27 +35,55 @@ test('a held call learns that its client has gone', async () => {
   await app.close()
 })
 
-test('a held MCP call learns that its client has gone', async () => {
+const claimParams = { name: 'asyncgate_lease_next', arguments: { worker_id: 'w', wait_seconds: 60 } }
+const version = '2026-07-28'
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': version,
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const mcpHeaders = { ...headers, accept: 'application/json, text/event-stream' }
+const plainHeaders = {
+  'mcp-protocol-version': version,
+  'mcp-method': 'tools/call',
+  'mcp-name': claimParams.name,
+}
+/** The older generation goes through the library, the newer one past it. */
+const MCP_CLAIMS: [string, { headers: Record<string, string>; params: object }][] = [
+  ['of the older generation', { headers: mcpHeaders, params: claimParams }],
+  [
+    'of the newer generation',
+    { headers: { ...mcpHeaders, ...plainHeaders }, params: { ...claimParams, _meta: meta } },
+  ],
+]
+
+function mcpClaim({ headers: own, params }: (typeof MCP_CLAIMS)[number][1]) {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  return { method: 'POST', headers: own, body }
+}
+
+test.each(MCP_CLAIMS)('a held MCP call %s learns that its client has gone', async (_which, call) => {
   const { script, held, ended } = heldClaim()
   const { app } = createTestApp(script)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const client = new AbortController()
-  const params = { name: 'asyncgate_lease_next', arguments: { worker_id: 'w', wait_seconds: 60 } }
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-  const accept = 'application/json, text/event-stream'
-  const reply = fetch(`${url}/mcp`, {
-    method: 'POST',
-    headers: { ...headers, accept },
-    body,
-    signal: client.signal,
-  })
+  const reply = fetch(`${url}/mcp`, { ...mcpClaim(call), signal: client.signal })
     .then((response) => response.text())
     .catch(() => 'gone')
-  await held
+  expect((await held).aborted).toBe(false)
   client.abort()
   await ended
   expect(await reply).toBe('gone')
   await app.close()
+})
+
+test.each(MCP_CLAIMS)('a stop ends a held MCP call %s with a reply', async (_which, call) => {
+  const { script, held } = heldClaim()
+  const { app } = createTestApp(script)
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const reply = fetch(`${url}/mcp`, mcpClaim(call))
+  await held
+  await app.close()
+  expect(await (await reply).text()).toContain('"structuredContent":{"tasks":[]}')
 })
 
 test('a stop ends held calls with a reply, and refuses what comes after', async () => {

@@ -30,6 +30,8 @@ export interface HttpParts extends Vitals {
   readonly version: string
   readonly ids: { next(): string }
   readonly log: CallLog
+  /** See mcp/http.ts. */
+  readonly answersPlainCalls?: boolean
 }
 
 export function createHttp(parts: HttpParts): FastifyInstance {

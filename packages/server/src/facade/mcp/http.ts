@@ -1,5 +1,5 @@
-// MCP over Streamable HTTP at /mcp, both protocol generations on the one address (MCP-1). Stateless: each request
-// gets a server instance of its own, so that any instance of AsyncGate can answer any request.
+// MCP over Streamable HTTP at /mcp, both protocol generations on the one address (MCP-1). Stateless: no request needs
+// another one before it, so that any instance of AsyncGate can answer any request.
 import { GateError } from '@asyncgate/sdk'
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,24 +9,23 @@ import type { HostGuard } from '../host-guard.ts'
 import { explain, setErrorHeaders } from '../http-errors.ts'
 import { callerOf } from '../rest.ts'
 import type { Signals } from '../signals.ts'
+import { createPlainReply, type PlainCall, plainCallOf } from './plain-call.ts'
 import { createMcpServer, type McpParts, type McpSession } from './server.ts'
+import { callTool } from './tools.ts'
 
 export interface McpHttpParts extends McpParts {
   readonly authenticate: Authenticate
   readonly hostGuard: HostGuard
   readonly signals: Signals
   readonly log: CallLog
+  /** Off only where the two ways of answering are compared. Default on. */
+  readonly answersPlainCalls?: boolean
 }
 
 export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
-  // The handler makes server instances itself; this is how one learns whom it is for.
-  const sessions = new WeakMap<Request, McpSession>()
-  const handler = createMcpHandler(({ requestInfo }) => {
-    const session = requestInfo && sessions.get(requestInfo)
-    if (!session) throw new Error('an MCP request came in by no known way')
-    return createMcpServer(parts, session)
-  })
-  app.addHook('onClose', () => handler.close())
+  const { answersPlainCalls = true } = parts
+  const answerPlainCall = createPlainAnswer(parts)
+  const answerWithLibrary = createLibraryAnswer(app, parts)
   app.post('/mcp', {
     onRequest: async (request) => {
       parts.hostGuard(request.headers)
@@ -37,16 +36,49 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
     },
     handler: async (request, reply) => {
       if (request.body === undefined) throw new GateError('invalid_input', 'The body is empty.')
-      const web = webRequest(request, reply)
-      const signal = parts.signals(reply)
-      sessions.set(web, { caller: callerOf(request), nextRequestId: () => request.id, signal })
-      const response = await handler.fetch(web, { parsedBody: request.body })
-      return reply.header('cache-control', 'no-store').send(response)
+      reply.header('cache-control', 'no-store')
+      const call = answersPlainCalls ? plainCallOf(request.headers, request.body) : null
+      return call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)
     },
   })
 }
 
-/** The body has been read and is handed over parsed. The signal fires when the client goes, and only then. */
+function createPlainAnswer({ dispatch, signals, version }: McpHttpParts) {
+  const write = createPlainReply(version)
+  return async (call: PlainCall, request: FastifyRequest, reply: FastifyReply): Promise<string> => {
+    const facts = { caller: callerOf(request), requestId: request.id, signal: signals(reply) }
+    const json = write(call, await callTool(call.key, call.input, dispatch, facts))
+    reply.header('content-type', 'application/json').serializer(asItIs)
+    return json
+  }
+}
+
+/** Without a serializer of ours a charset would be added, which the library does not send. */
+function asItIs(json: string): string {
+  return json
+}
+
+function createLibraryAnswer(app: FastifyInstance, parts: McpHttpParts) {
+  // The handler makes server instances itself; this is how one learns whom it is for.
+  const sessions = new WeakMap<Request, McpSession>()
+  const handler = createMcpHandler(({ requestInfo }) => {
+    const session = requestInfo && sessions.get(requestInfo)
+    if (!session) throw new Error('an MCP request came in by no known way')
+    return createMcpServer(parts, session)
+  })
+  app.addHook('onClose', () => handler.close())
+  return (request: FastifyRequest, reply: FastifyReply): Promise<Response> => {
+    const web = webRequest(request, reply)
+    const signal = parts.signals(reply)
+    sessions.set(web, { caller: callerOf(request), nextRequestId: () => request.id, signal })
+    return handler.fetch(web, { parsedBody: request.body })
+  }
+}
+
+/**
+ * The body has been read and is handed over parsed. The signal fires when the client goes, and only then. The address is
+ * nobody's business there, and not every Host makes one.
+ */
 function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const gone = new AbortController()
   reply.raw.once('close', () => {
@@ -56,11 +88,7 @@ function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
   }
-  return new Request(`http://${request.host || 'localhost'}${request.url}`, {
-    method: 'POST',
-    headers,
-    signal: gone.signal,
-  })
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: gone.signal })
 }
 
 /** Refusals before the protocol: in JSON-RPC's form, which its clients can read, with our error body as data. */

@@ -1,7 +1,7 @@
 // One MCP server instance: for one HTTP request, or for one stdio connection. Everything it does goes through
 // the same door as REST.
-import { GateError } from '@asyncgate/sdk'
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import type { OperationKey } from '@asyncgate/sdk'
+import { type Implementation, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Caller } from '../../auth/caller.ts'
 import type { Dispatch } from '../dispatch.ts'
@@ -9,7 +9,7 @@ import { instructions } from './instructions.ts'
 import { operationOf, type ToolNames } from './names.ts'
 import { getPrompt, PROMPTS } from './prompts.ts'
 import { type Call, readResource, RESOURCE_TEMPLATES, RESOURCES } from './resources.ts'
-import { errorResult, listTools, successResult } from './tools.ts'
+import { type CallFacts, callTool, listTools } from './tools.ts'
 
 export interface McpParts {
   readonly dispatch: Dispatch
@@ -36,16 +36,16 @@ const PromptParams = z.looseObject({
 
 export function createMcpServer(parts: McpParts, session: McpSession): Server {
   const { toolNames, version } = parts
-  const server = new Server(
-    { name: 'asyncgate', title: 'AsyncGate', version },
-    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: instructions(toolNames) },
-  )
+  const server = new Server(serverInfo(version), {
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    instructions: instructions(toolNames),
+  })
   const callWith = (signal: AbortSignal): Call => {
     return (key, input) => parts.dispatch(key, input, callFacts(session, signal))
   }
   server.setRequestHandler('tools/list', () => ({ tools: listTools(session.caller, toolNames) }))
   server.setRequestHandler('tools/call', { params: CallParams }, (params, { mcpReq }) =>
-    callTool(params, parts.dispatch, callFacts(session, mcpReq.signal)),
+    callTool(toolOf(params.name), params.arguments ?? {}, parts.dispatch, callFacts(session, mcpReq.signal)),
   )
   server.setRequestHandler('resources/list', () => RESOURCES)
   server.setRequestHandler('resources/templates/list', () => RESOURCE_TEMPLATES)
@@ -59,10 +59,8 @@ export function createMcpServer(parts: McpParts, session: McpSession): Server {
   return server
 }
 
-interface CallFacts {
-  readonly caller: Caller
-  readonly requestId: string
-  readonly signal: AbortSignal
+export function serverInfo(version: string): Implementation {
+  return { name: 'asyncgate', title: 'AsyncGate', version }
 }
 
 function callFacts({ caller, nextRequestId, signal }: McpSession, canceled: AbortSignal): CallFacts {
@@ -73,18 +71,8 @@ function callFacts({ caller, nextRequestId, signal }: McpSession, canceled: Abor
   }
 }
 
-async function callTool(
-  params: z.output<typeof CallParams>,
-  dispatch: Dispatch,
-  facts: CallFacts,
-): Promise<CallToolResult> {
-  const key = operationOf(params.name)
-  if (key === undefined)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`)
-  try {
-    return successResult(await dispatch(key, params.arguments ?? {}, facts))
-  } catch (error) {
-    if (error instanceof GateError) return errorResult(error, facts.requestId)
-    throw error
-  }
+function toolOf(name: string): OperationKey {
+  const key = operationOf(name)
+  if (key === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
+  return key
 }

@@ -3,13 +3,14 @@ import {
   contract,
   type Effect,
   type ErrorBody,
-  type GateError,
+  GateError,
   type Operation,
   type OperationKey,
   wireName,
 } from '@asyncgate/sdk'
-import type { CallToolResult, Tool, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import { type Caller, isAdmin } from '../../auth/caller.ts'
+import type { Dispatch } from '../dispatch.ts'
 import { schemaOf } from '../schema.ts'
 import { type ToolNames, toolName } from './names.ts'
 
@@ -66,13 +67,50 @@ function withError(output: ObjectSchema): ObjectSchema {
   }
 }
 
-/** The text and the structure each say all of it: clients show their model one or the other. */
-export function successResult(reply: object): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(reply) }], structuredContent: { ...reply } }
+/** The first text is the structured content as JSON. */
+export type ToolResult = {
+  readonly isError?: true
+  readonly content: { type: 'text'; text: string }[]
+  readonly structuredContent: Record<string, unknown>
 }
 
-export function errorResult(error: GateError, requestId: string): CallToolResult {
+export interface CallFacts {
+  readonly caller: Caller
+  readonly requestId: string
+  readonly signal: AbortSignal
+}
+
+export async function callTool(
+  key: OperationKey,
+  input: unknown,
+  dispatch: Dispatch,
+  facts: CallFacts,
+): Promise<ToolResult> {
+  try {
+    return successResult(await dispatch(key, input, facts))
+  } catch (error) {
+    if (error instanceof GateError) return errorResult(error, facts.requestId)
+    throw error
+  }
+}
+
+/** The text and the structure each say all of it: clients show their model one or the other. */
+function successResult(reply: object): ToolResult {
+  return { content: [textOf(JSON.stringify(reply))], structuredContent: { ...reply } }
+}
+
+function errorResult(error: GateError, requestId: string): ToolResult {
   const body: ErrorBody = { ...error.body(), request_id: requestId }
-  const content = [JSON.stringify(body), error.message].map((text) => ({ type: 'text' as const, text }))
+  const content = [textOf(JSON.stringify(body)), textOf(error.message)]
   return { isError: true, content, structuredContent: body }
+}
+
+function textOf(text: string): ToolResult['content'][number] {
+  return { type: 'text', text }
+}
+
+/** The members of a result as JSON, without encoding the structured content a second time. */
+export function resultMembers({ content, isError }: ToolResult): string {
+  const members = `"content":${JSON.stringify(content)},"structuredContent":${content[0]!.text}`
+  return isError ? `${members},"isError":true` : members
 }
