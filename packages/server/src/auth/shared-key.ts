@@ -1,6 +1,6 @@
 // Access for now: one shared key, or none at all in development mode. Both give an administrator of the default
 // tenant who may speak for any of its principals.
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { GateError } from '@asyncgate/sdk'
 import { type Caller, DEFAULT_PRINCIPAL, DEFAULT_TENANT } from './caller.ts'
@@ -32,7 +32,7 @@ export function createSharedKeyAuth(auth: { mode: 'keys' | 'dev'; apiKey: string
 
 /** Equal lengths whatever was sent, so that the comparison tells nothing by its time. */
 function digest(key: string): Buffer {
-  return createHash('sha256').update(key, 'utf8').digest()
+  return hash('sha256', key, 'buffer')
 }
 
 function keyOf(headers: IncomingHttpHeaders): string | null {
