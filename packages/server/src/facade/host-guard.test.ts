@@ -36,6 +36,16 @@ describe('MCP-1: Host and Origin', () => {
   ])('%s is forbidden', (_what, guard, headers) => {
     expect(() => guard(headers)).toThrow(expect.objectContaining({ code: 'forbidden' }))
   })
+
+  test('a name that has passed lets neither another name nor a foreign page pass', () => {
+    const own = { host: 'localhost:8420' }
+    const foreign = [{ host: 'evil.example' }, { ...own, origin: 'https://evil.example' }, {}]
+    for (const headers of foreign) {
+      expect(() => loopback(own)).not.toThrow()
+      expect(() => loopback(headers)).toThrow(expect.objectContaining({ code: 'forbidden' }))
+      expect(() => loopback(headers)).toThrow(expect.objectContaining({ code: 'forbidden' }))
+    }
+  })
 })
 
 describe('without credentials the guard stands before everything', () => {
