@@ -95,7 +95,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     leases: found,
     idempotent: new Map(repeated.map((row) => [row.idempotency_hash!, row.task_id])),
     receipts: receiptMap([...receipts, ...evidence]),
-    receiptsByKey: new Map(byKey.map((row) => [row.receipt_key, receiptFromRow(row)])),
+    receiptsByKey: new Map(byKey.map(receiptFromRow).map((receipt) => [receipt.receiptKey, receipt])),
     obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),
     candidates: new Map(
       needs.claims.map((claim, index) => [claim.filterKey, ranked(claim, offered[index]!, keys.busy)]),

@@ -1,4 +1,5 @@
 // Receipts between rows and values.
+import { receiptKey } from '../../engine/ledger.ts'
 import type { JsonObject, PrincipalKind, Receipt } from '../../engine/model.ts'
 import type { Positioned } from '../port.ts'
 import type { RowOf, Words } from './session.ts'
@@ -46,7 +47,7 @@ export interface ReceiptRow {
   readonly parents: string
   readonly body: string
   readonly hash: string
-  readonly receipt_key: string
+  readonly receipt_key: string | null
   readonly instance: string
 }
 
@@ -66,17 +67,22 @@ export function receiptToRow(receipt: Receipt, back: number): RowOf<typeof RECEI
     parents: receipt.parents,
     body: receipt.body,
     hash: receipt.hash,
-    receipt_key: receipt.receiptKey,
+    receipt_key: isRepeatable(receipt.receiptType) ? receipt.receiptKey : null,
     instance: receipt.instance,
   }
 }
 
+/**
+ * What a change of state records happens once by itself. What principals and sweeps record could come twice: such a
+ * receipt is found by its key, so that is kept; of the others it is worked out when one is read.
+ */
+function isRepeatable(receiptType: string): boolean {
+  return !receiptType.startsWith('task.')
+}
+
 export function receiptFromRow(row: ReceiptRow): Receipt {
-  return {
-    receiptId: row.receipt_id,
-    tenantId: row.tenant_id,
+  const fact = {
     receiptType: row.receipt_type,
-    createdAt: row.created_at,
     from: { kind: row.from_kind, id: row.from_id },
     to: { kind: row.to_kind, id: row.to_id },
     taskId: row.task_id,
@@ -84,8 +90,14 @@ export function receiptFromRow(row: ReceiptRow): Receipt {
     scheduleId: row.schedule_id,
     parents: JSON.parse(row.parents) as string[], // written from a list of ids
     body: JSON.parse(row.body) as JsonObject, // written from a JsonObject
+  }
+  return {
+    ...fact,
+    receiptId: row.receipt_id,
+    tenantId: row.tenant_id,
+    createdAt: row.created_at,
     hash: row.hash,
-    receiptKey: row.receipt_key,
+    receiptKey: row.receipt_key ?? receiptKey(fact, row.hash),
     instance: row.instance,
   }
 }

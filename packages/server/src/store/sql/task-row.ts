@@ -1,16 +1,8 @@
 // Tasks between rows and values. What nothing filters or sorts by is one JSON column, without its empty
 // members.
-import type {
-  JsonObject,
-  Place,
-  PrincipalKind,
-  Task,
-  TaskDefinition,
-  TaskResult,
-  TaskState,
-  TaskStatus,
-} from '../../engine/model.ts'
-import { names, type RowOf, type Words } from './session.ts'
+import type { JsonObject, PrincipalKind, Task, TaskDefinition } from '../../engine/model.ts'
+import type { RowOf, Words } from './session.ts'
+import { stateColumns, stateFromRow, type StateRow } from './state-row.ts'
 
 export const DEFINITION_COLUMNS = {
   task_id: 'uuid',
@@ -32,23 +24,6 @@ export const DEFINITION_COLUMNS = {
   definition: 'json',
 } as const
 
-export const STATE_COLUMNS = {
-  task_id: 'uuid',
-  status: 'text',
-  place: 'text',
-  attempt: 'int',
-  expiries: 'int',
-  fence: 'int',
-  next_eligible_at: 'bigint',
-  updated_at: 'bigint',
-  started_at: 'bigint',
-  completed_at: 'bigint',
-  dead_letter: 'boolean',
-  has_dependents: 'boolean',
-  terminal_receipt_id: 'uuid',
-  result: 'json',
-} as const
-
 /** A task as it is selected: `t` is tasks, `s` is task_states. */
 export function taskColumns({ hex }: Words): string {
   return `t.task_id, t.type, t.lane, t.priority, t.created_by_kind, t.created_by_id, t.recipient_kind, t.recipient_id,
@@ -56,13 +31,7 @@ export function taskColumns({ hex }: Words): string {
     t.concurrency_limit, t.deadline_at, t.created_at, t.assigned_receipt_id, t.payload, t.definition, ${stateColumns('s')}`
 }
 
-export function stateColumns(table: string): string {
-  const { task_id: _shared, ...state } = STATE_COLUMNS
-  return names(state, table)
-}
-
-export interface TaskRow {
-  readonly task_id: string
+export interface TaskRow extends StateRow {
   readonly type: string
   readonly lane: string
   readonly priority: number
@@ -79,19 +48,6 @@ export interface TaskRow {
   readonly assigned_receipt_id: string
   readonly payload: string
   readonly definition: string
-  readonly status: TaskStatus
-  readonly place: Place
-  readonly attempt: number
-  readonly expiries: number
-  readonly fence: number
-  readonly next_eligible_at: number
-  readonly updated_at: number
-  readonly started_at: number | null
-  readonly completed_at: number | null
-  readonly dead_letter: boolean | number
-  readonly has_dependents: boolean | number
-  readonly terminal_receipt_id: string | null
-  readonly result: string | null
 }
 
 type Details = Pick<
@@ -179,25 +135,6 @@ function isBlank(name: keyof Details, value: unknown): boolean {
   return name === 'metadata' && Object.keys(value).length === 0
 }
 
-export function stateToRow({ definition, state }: Task): RowOf<typeof STATE_COLUMNS> {
-  return {
-    task_id: definition.taskId,
-    status: state.status,
-    place: state.place,
-    attempt: state.attempt,
-    expiries: state.expiries,
-    fence: state.fence,
-    next_eligible_at: state.nextEligibleAt,
-    updated_at: state.updatedAt,
-    started_at: state.startedAt,
-    completed_at: state.completedAt,
-    dead_letter: state.deadLetter,
-    has_dependents: state.hasDependents,
-    terminal_receipt_id: state.terminalReceiptId,
-    result: state.result,
-  }
-}
-
 export function taskFromRow(row: TaskRow): Task {
   return { definition: definitionFromRow(row), state: stateFromRow(row) }
 }
@@ -226,23 +163,5 @@ function definitionFromRow(row: TaskRow): TaskDefinition {
     createdAt: row.created_at,
     assignedReceiptId: row.assigned_receipt_id,
     payload: JSON.parse(row.payload) as JsonObject, // written from a JsonObject
-  }
-}
-
-function stateFromRow(row: TaskRow): TaskState {
-  return {
-    status: row.status,
-    place: row.place,
-    attempt: row.attempt,
-    expiries: row.expiries,
-    fence: row.fence,
-    nextEligibleAt: row.next_eligible_at,
-    updatedAt: row.updated_at,
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
-    deadLetter: Boolean(row.dead_letter),
-    hasDependents: Boolean(row.has_dependents),
-    terminalReceiptId: row.terminal_receipt_id,
-    result: row.result === null ? null : (JSON.parse(row.result) as TaskResult), // written from a TaskResult
   }
 }

@@ -1,16 +1,25 @@
 // Writing: all changes of a batch as a handful of set-based statements. None waits for another's answer; the
 // ledger comes last, since its lock keeps other transactions of the tenant from committing.
+import type { Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
 import { leaseToChange, leaseToRow } from './lease-row.ts'
 import type { Lanes } from './lanes.ts'
 import type { Session } from './session.ts'
 import { insertLeases, updateLeases } from './statements/leases.ts'
-import { insertStates, insertTags, insertTasks, updateStates } from './statements/tasks.ts'
+import {
+  insertNewStates,
+  insertStates,
+  insertTags,
+  insertTasks,
+  moveStates,
+  updateStates,
+} from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
 import { meetPrincipal, seePrincipal } from './statements/principals.ts'
 import { removeTimers, setTimers } from './statements/timers.ts'
-import { definitionToRow, stateToRow } from './task-row.ts'
+import { isMove, isUntouched, movedStateToRow, newStateToRow, stateToRow } from './state-row.ts'
+import { definitionToRow } from './task-row.ts'
 import { foldSightings } from './sightings.ts'
 import { writeLedger } from './write-ledger.ts'
 import { movePlaces } from './write-places.ts'
@@ -42,14 +51,32 @@ function writeTasks(session: Session, tenantId: string, changes: Changes, lanes:
       tenantId,
       created.map((task) => definitionToRow(task.definition)),
     ),
-    insertStates(session, tenantId, created.map(stateToRow)),
     insertTags(session, tenantId, tags),
+    writeStates(session, tenantId, { created, changed: changes.changedTasks }),
+    movePlaces(session, tenantId, changes),
+  ])
+}
+
+function writeStates(
+  session: Session,
+  tenantId: string,
+  { created, changed }: { created: readonly Task[]; changed: Changes['changedTasks'] },
+): Promise<unknown> {
+  const untouched = created.filter(isUntouched)
+  const moved = changed.filter(isMove)
+  return Promise.all([
+    insertNewStates(session, tenantId, untouched.map(newStateToRow)),
+    insertStates(session, tenantId, created.filter((task) => !isUntouched(task)).map(stateToRow)),
+    moveStates(
+      session,
+      tenantId,
+      moved.map(({ after }) => movedStateToRow(after)),
+    ),
     updateStates(
       session,
       tenantId,
-      changes.changedTasks.map(({ after }) => stateToRow(after)),
+      changed.filter((change) => !isMove(change)).map(({ after }) => stateToRow(after)),
     ),
-    movePlaces(session, tenantId, changes),
   ])
 }
 

@@ -150,13 +150,13 @@ create table receipts (
   parents json not null,
   body json not null,
   hash bytea not null,
-  receipt_key bytea not null,
+  receipt_key bytea,
   instance text collate "C" not null,
   primary key (tenant_id, position)
 );
 create unique index receipts_id on receipts (tenant_id, receipt_id);
 -- What a change of state records happens once by itself; what principals and sweeps record could come twice.
-create unique index receipts_key on receipts (tenant_id, receipt_key) where receipt_type not like 'task.%';
+create unique index receipts_key on receipts (tenant_id, receipt_key) where receipt_key is not null;
 create index receipts_task on receipts (tenant_id, task_id, position) where task_id is not null;
 
 -- Which pages of the ledger hold receipts of a mark ("to ada", "type task.failed").

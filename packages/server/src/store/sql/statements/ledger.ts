@@ -24,16 +24,13 @@ export function receiptsById(
   )
 }
 
-/** As the index says it: the types of which a fact could be recorded twice. */
-const REPEATABLE = "r.receipt_type not like 'task.%'"
-
 const RECEIPTS_BY_KEY = bulk(
   'receipts_by_key',
   { receipt_key: 'hex' },
   (x, words) => `
     select ${receiptColumns(words)}
     from ${x}
-    ${words.find('receipts', 'r', `r.tenant_id = $1 and r.receipt_key = ${words.unhex('x.receipt_key')} and ${REPEATABLE}`)}`,
+    ${words.find('receipts', 'r', `r.tenant_id = $1 and r.receipt_key = ${words.unhex('x.receipt_key')} and r.receipt_key is not null`)}`,
 )
 
 export function receiptsByKey(

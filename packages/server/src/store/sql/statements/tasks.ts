@@ -1,7 +1,8 @@
 // Tasks: `tasks` holds what was asked for and never changes, `task_states` what became of it. A task's lock
 // is the lock of its row in task_states.
 import { bulk, names, type RowOf, type Session } from '../session.ts'
-import { DEFINITION_COLUMNS, STATE_COLUMNS, taskColumns, type TaskRow } from '../task-row.ts'
+import { MOVED_STATE_COLUMNS, NEW_STATE_COLUMNS, STATE_COLUMNS } from '../state-row.ts'
+import { DEFINITION_COLUMNS, taskColumns, type TaskRow } from '../task-row.ts'
 
 const LOCK_TASKS = bulk(
   'lock_tasks',
@@ -107,6 +108,39 @@ export function insertStates(
   rows: readonly RowOf<typeof STATE_COLUMNS>[],
 ): Promise<never[]> {
   return session.each(INSERT_STATES, tenantId, rows)
+}
+
+/** The columns that say what everybody can guess cost as much to read as the others: 19 → 11 µs a task. */
+const INSERT_NEW_STATES = bulk(
+  'insert_new_states',
+  NEW_STATE_COLUMNS,
+  (x) => `
+    insert into task_states (tenant_id, ${names(NEW_STATE_COLUMNS)}, status, attempt, expiries, fence, dead_letter, has_dependents)
+    select $1, ${names(NEW_STATE_COLUMNS, 'x')}, 'queued', 0, 0, 0, false, false
+    from ${x}`,
+)
+
+export function insertNewStates(
+  session: Session,
+  tenantId: string,
+  rows: readonly RowOf<typeof NEW_STATE_COLUMNS>[],
+): Promise<never[]> {
+  return session.each(INSERT_NEW_STATES, tenantId, rows)
+}
+
+const MOVE_STATES = bulk('move_states', MOVED_STATE_COLUMNS, (x, words) =>
+  words.update(
+    { table: 'task_states', keys: ['task_id'], input: x },
+    'status = x.status, place = x.place, fence = x.fence, updated_at = x.updated_at',
+  ),
+)
+
+export function moveStates(
+  session: Session,
+  tenantId: string,
+  rows: readonly RowOf<typeof MOVED_STATE_COLUMNS>[],
+): Promise<never[]> {
+  return session.each(MOVE_STATES, tenantId, rows)
 }
 
 const UPDATE_STATES = bulk('update_states', STATE_COLUMNS, (x, words) =>
