@@ -3,7 +3,8 @@
 import { Client } from 'pg'
 import type { Bulk, Columns, Query, Session, Value } from '../../src/store/sql/session.ts'
 import { connectionConfig } from '../../src/store/postgres/pool.ts'
-import { inputRows, postgresWords } from '../../src/store/postgres/words.ts'
+import { inputArrays, inputRows } from '../../src/store/postgres/input-rows.ts'
+import { postgresWords } from '../../src/store/postgres/words.ts'
 
 interface PlanNode {
   readonly 'Node Type': string
@@ -64,7 +65,7 @@ export async function openExplainer(url: string): Promise<Explainer> {
       return []
     },
     each: async (bulk, tenantId, rows) => {
-      await explain(bulk, [tenantId, JSON.stringify(rows)])
+      await explain(bulk, [tenantId, ...inputArrays(bulk.columns, rows)])
       return []
     },
     close: () => client.end(),

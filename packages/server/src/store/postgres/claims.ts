@@ -4,6 +4,7 @@
 import type { ClaimNeed } from '../../engine/unit.ts'
 import { type Query, query, type Session } from '../sql/session.ts'
 import { taskColumns, type TaskRow } from '../sql/task-row.ts'
+import { textArray } from './input-rows.ts'
 
 export const READY_OF_TYPES = looking('ready_of_types', {
   looks: `select l.lane, w.type, row_number() over () as look
@@ -120,8 +121,3 @@ async function bestFree(count: number, look: (asked: number) => Promise<FreeRow[
 
 /** Instances take tasks by the hundred. */
 const FURTHER_MIN = 100
-
-/** An array in PostgreSQL's own notation, so that a parameter is always text. */
-function textArray(texts: readonly string[]): string {
-  return `{${texts.map((text) => `"${text.replaceAll(/(["\\])/g, '\\$1')}"`).join(',')}}`
-}

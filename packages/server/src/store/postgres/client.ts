@@ -3,7 +3,8 @@
 import type { PoolClient, QueryConfig } from 'pg'
 import type { Bulk, Columns, Query, Session, Value } from '../sql/session.ts'
 import { toFailure } from './failure.ts'
-import { inputRows, postgresWords } from './words.ts'
+import { inputArrays, inputRows } from './input-rows.ts'
+import { postgresWords } from './words.ts'
 
 type Texts = Map<Query | Bulk<Columns>, string>
 
@@ -26,7 +27,9 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
   return (target: Target): Session => ({
     all: async <R>(query: Query, params: readonly Value[]) => rows<R>(target, statement(query, [...params])),
     each: async <R>(bulk: Bulk<Columns>, tenantId: string, input: readonly object[]) =>
-      input.length === 0 ? [] : rows<R>(target, statement(bulk, [tenantId, JSON.stringify(input)])),
+      input.length === 0
+        ? []
+        : rows<R>(target, statement(bulk, [tenantId, ...inputArrays(bulk.columns, input)])),
   })
 }
 

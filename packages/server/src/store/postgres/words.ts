@@ -1,5 +1,5 @@
-// What PostgreSQL says differently, and how a set of rows travels: as one JSON parameter.
-import type { Columns, ColumnType, Matching, Words } from '../sql/session.ts'
+// What PostgreSQL says differently.
+import type { Matching, Words } from '../sql/session.ts'
 
 export const postgresWords: Words = {
   // `offset 0` keeps the planner from turning the lookup round.
@@ -32,21 +32,4 @@ function found({ table, keys, input, and }: Matching): string {
       select f.ctid, f.* from ${table} f where ${conditions.join(' and ')} offset 0
     ) as f
     ${and === undefined ? '' : `where ${and('f')}`}`
-}
-
-const TYPES: Record<ColumnType, string> = {
-  uuid: 'uuid',
-  text: 'text',
-  texts: 'text[]',
-  int: 'integer',
-  bigint: 'bigint',
-  boolean: 'boolean',
-  json: 'json',
-  hex: 'text',
-}
-
-/** The rows of `$2`, named `x`; `$1` is the tenant. Measured as fast as one array for each column. */
-export function inputRows(columns: Columns): string {
-  const typed = Object.entries(columns).map(([name, type]) => `${name} ${TYPES[type]}`)
-  return `json_to_recordset($2::json) as x(${typed.join(', ')})`
 }
