@@ -55,6 +55,15 @@ describe('text and literals', () => {
   })
 })
 
+/** `a00` to `a29`, written down backwards. */
+function manyKeys(count: number) {
+  const keys = Array.from({ length: count }, (_, index) => `a${String(index).padStart(2, '0')}`)
+  return {
+    reverse: Object.fromEntries(keys.toReversed().map((key) => [key, 1])),
+    text: `{${keys.map((key) => `"${key}":1`).join(',')}}`,
+  }
+}
+
 describe('objects and lists', () => {
   test.each([
     ['an empty object', {}, '{}'],
@@ -62,6 +71,18 @@ describe('objects and lists', () => {
     ['keys in order', { b: 1, a: 2, '': 3, A: 4, aa: 5 }, '{"":3,"A":4,"a":2,"aa":5,"b":1}'],
     ['numeric keys as text', { 10: 1, 9: 2, 1: 3 }, '{"1":3,"10":1,"9":2}'],
     ['a list in its own order', [3, 'b', null, 1], '[3,"b",null,1]'],
+    [
+      'numeric keys further down',
+      { a: [{ b: { 10: 1, 9: [{}], z: null } }] },
+      '{"a":[{"b":{"10":1,"9":[{}],"z":null}}]}',
+    ],
+    ['numeric keys beside a list with holes', { 2: [1, undefined, 2], 10: undefined }, '{"2":[1,null,2]}'],
+    [
+      'a key that is no member',
+      JSON.parse('{"b":1,"__proto__":{"d":1,"c":2}}'),
+      '{"__proto__":{"c":2,"d":1},"b":1}',
+    ],
+    ['more keys than are sorted by hand', manyKeys(30).reverse, manyKeys(30).text],
     ['members that are not there', { a: undefined, b: null }, '{"b":null}'],
     ['holes in a list', [1, undefined, 2], '[1,null,2]'],
     ['nesting', { z: [{ y: 1, x: { w: [], v: {} } }], a: {} }, '{"a":{},"z":[{"x":{"v":{},"w":[]},"y":1}]}'],
@@ -85,6 +106,36 @@ function reversed(value: unknown): unknown {
       .map(([key, member]) => [key, reversed(member)]),
   )
 }
+
+/** The rule as the RFC states it, one member after the other. */
+function asStated(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(asStated).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${asStated(member)}`).join(',')}}`
+}
+
+test('any value is written as the RFC states it, whatever its keys', () => {
+  const key = fc.oneof(
+    fc.string(),
+    fc.nat({ max: 120 }).map(String),
+    fc.constantFrom('__proto__', '', '-1', '01'),
+  )
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof(
+      { depthSize: 'small' },
+      fc.jsonValue({ maxDepth: 0 }),
+      fc.array(tie('tree')),
+      fc.dictionary(key, tie('tree')),
+    ),
+  }))
+  fc.assert(
+    fc.property(tree, (value) => {
+      expect(canonicalJson(value)).toBe(asStated(value))
+    }),
+    { numRuns: 300 },
+  )
+})
 
 test('the order of keys never matters, and nothing is lost', () => {
   fc.assert(

@@ -1,5 +1,7 @@
 // The ledger's rules as tables: what discharges what, what locates, what fits, what makes two facts one.
 import { createHash } from 'node:crypto'
+import { canonicalJson } from '@asyncgate/sdk'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { configOf } from '../config.ts'
 import {
@@ -208,6 +210,68 @@ describe('RCPT-3: the hash', () => {
     const two = issueReceipt(FACT, { receiptId: '2', tenantId: 'u', now: 2, instance: 'j' })
     expect([two.hash, two.receiptKey]).toEqual([one.hash, one.receiptKey])
   })
+})
+
+describe('of any fact', () => {
+  const text = fc.string({ unit: 'grapheme' })
+  const kind = fc.constantFrom('agent', 'worker', 'system')
+  const principal = fc.record({ kind, id: text })
+  const optional = fc.option(text)
+  const anyFact = fc.record({
+    receiptType: fc.oneof(fc.constantFrom(...TYPES), text),
+    from: principal,
+    to: principal,
+    taskId: optional,
+    leaseId: optional,
+    scheduleId: optional,
+    parents: fc.array(text, { maxLength: 4 }),
+    body: fc.dictionary(text, fc.jsonValue()),
+  })
+  const hashOf = (value: unknown) => createHash('sha256').update(canonicalJson(value)).digest('hex')
+
+  test('the hash is that of its members in canonical JSON', () => {
+    fc.assert(
+      fc.property(anyFact, (fact) => {
+        const { receiptType, taskId, leaseId, scheduleId, parents, ...same } = fact
+        const ids = { task_id: taskId, lease_id: leaseId, schedule_id: scheduleId }
+        const members = { receipt_type: receiptType, ...ids, ...same, parents: parents.toSorted() }
+        expect(receiptHash(fact)).toBe(hashOf(members))
+      }),
+    )
+  })
+
+  test('the key is that of its list in canonical JSON', () => {
+    fc.assert(
+      fc.property(anyFact, text, (fact, anomaly) => {
+        const { receiptType, taskId, from, leaseId, scheduleId, parents } = fact
+        const distinct = receiptType === 'system.anomaly' ? anomaly : null
+        const last = isSubmittedType(receiptType) ? 'hash' : distinct
+        const list = [receiptType, taskId, from.kind, from.id, leaseId, scheduleId, parents.toSorted(), last]
+        expect(receiptKey({ ...fact, body: { kind: anomaly } }, 'hash')).toBe(hashOf(list))
+      }),
+    )
+  })
+
+  test('a body fits exactly when its JSON has no more bytes than the limit', () => {
+    const policy = configOf()
+    fc.assert(
+      fc.property(anyFact, fc.integer({ min: -300, max: 300 }), ({ body }, beyond) => {
+        const maxBodyBytes = Math.max(0, jsonBytes(body) + beyond)
+        const limited = { ...policy, receipts: { ...policy.receipts, maxBodyBytes } }
+        expect(fits(body, limited)).toBe(jsonBytes(body) <= maxBodyBytes)
+      }),
+    )
+  })
+
+  test.each([-Number.MAX_VALUE, '\u0000\u001f'.repeat(9), '\ud800'.repeat(9), '€'.repeat(9), [[], {}]])(
+    'what takes the most bytes is not thought shorter: %j',
+    (value) => {
+      const body = { [JSON.stringify(value)]: value, list: [value, value] }
+      const policy = configOf()
+      const maxBodyBytes = jsonBytes(body) - 1
+      expect(fits(body, { ...policy, receipts: { ...policy.receipts, maxBodyBytes } })).toBe(false)
+    },
+  )
 })
 
 describe('RCPT-4: the key', () => {

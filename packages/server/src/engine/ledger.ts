@@ -56,32 +56,42 @@ export function hashOfJson(value: unknown): string {
   return sha256(canonicalJson(value))
 }
 
-/** Exactly what the specification names, so that anyone can recompute it from the receipt alone. */
+/**
+ * Exactly what the specification names, so that anyone can recompute it from the receipt alone. The members are written in
+ * the order of canonical JSON, body first, so that only the body needs ordering: 2.5 to 4.5 µs, against 3.3 to 4.7 µs through hashOfJson.
+ */
 export function receiptHash(fact: Fact): string {
-  return hashOfJson({
-    receipt_type: fact.receiptType,
-    from: { kind: fact.from.kind, id: fact.from.id },
-    to: { kind: fact.to.kind, id: fact.to.id },
-    task_id: fact.taskId,
+  const others = JSON.stringify({
+    from: { id: fact.from.id, kind: fact.from.kind },
     lease_id: fact.leaseId,
+    parents: sorted(fact.parents),
+    receipt_type: fact.receiptType,
     schedule_id: fact.scheduleId,
-    parents: fact.parents.toSorted(),
-    body: fact.body,
+    task_id: fact.taskId,
+    to: { id: fact.to.id, kind: fact.to.kind },
   })
+  return sha256(`{"body":${canonicalJson(fact.body)},${others.slice(1)}`)
 }
 
-/** The same fact has the same key: emitted twice, it is one receipt. */
+/** The same fact has the same key: emitted twice, it is one receipt. A list of texts is canonical as it is. */
 export function receiptKey(fact: Fact, hash: string): string {
-  return hashOfJson([
-    fact.receiptType,
-    fact.taskId,
-    fact.from.kind,
-    fact.from.id,
-    fact.leaseId,
-    fact.scheduleId,
-    fact.parents.toSorted(),
-    distinction(fact, hash),
-  ])
+  return sha256(
+    JSON.stringify([
+      fact.receiptType,
+      fact.taskId,
+      fact.from.kind,
+      fact.from.id,
+      fact.leaseId,
+      fact.scheduleId,
+      sorted(fact.parents),
+      distinction(fact, hash),
+    ]),
+  )
+}
+
+/** Most receipts have one parent or none. */
+function sorted(parents: readonly string[]): readonly string[] {
+  return parents.length > 1 ? parents.toSorted() : parents
 }
 
 /** State transitions happen once by themselves; anomalies and submitted receipts need more to be told apart. */
@@ -103,13 +113,15 @@ export function jsonBytes(value: unknown): number {
 }
 
 export function fits(body: JsonObject, policy: Policy): boolean {
-  return jsonBytes(body) <= policy.receipts.maxBodyBytes
+  const { maxBodyBytes } = policy.receipts
+  return leftOf(maxBodyBytes, body) >= 0 || jsonBytes(body) <= maxBodyBytes
 }
 
 export function assertWithinLimits(fact: Pick<Fact, 'parents' | 'body'>, policy: Policy): void {
   const { maxBodyBytes, maxParents, maxArtifacts } = policy.receipts
-  const bytes = jsonBytes(fact.body)
-  if (bytes > maxBodyBytes) throw tooLarge(`The body has ${bytes} bytes, the limit is ${maxBodyBytes}.`)
+  if (!fits(fact.body, policy)) {
+    throw tooLarge(`The body has ${jsonBytes(fact.body)} bytes, the limit is ${maxBodyBytes}.`)
+  }
   if (fact.parents.length > maxParents) {
     throw tooLarge(`There are ${fact.parents.length} parents, the limit is ${maxParents}.`)
   }
@@ -117,6 +129,30 @@ export function assertWithinLimits(fact: Pick<Fact, 'parents' | 'body'>, policy:
   if (Array.isArray(artifacts) && artifacts.length > maxArtifacts) {
     throw tooLarge(`There are ${artifacts.length} artifacts, the limit is ${maxArtifacts}.`)
   }
+}
+
+/** A control character is written with six, and no other takes as many bytes. */
+const BYTES_PER_CHARACTER_MAX = 6
+/** "-1.2345678901234567e-300" */
+const BYTES_PER_NUMBER_MAX = 24
+
+/**
+ * What is left of so many bytes when the value has taken the most that its JSON could: negative means perhaps too long, and
+ * zero or more that it surely fits. That settles it for nearly every body, in a third of the time that writing it down takes.
+ */
+function leftOf(bytes: number, value: unknown): number {
+  if (typeof value === 'string') return bytes - 2 - value.length * BYTES_PER_CHARACTER_MAX
+  if (typeof value !== 'object' || value === null) return bytes - BYTES_PER_NUMBER_MAX
+  let left = bytes - 2
+  if (Array.isArray(value)) {
+    for (const member of value) if ((left = leftOf(left - 1, member)) < 0) return left
+    return left
+  }
+  for (const key of Object.keys(value)) {
+    left = leftOf(leftOf(left - 2, key), (value as JsonObject)[key])
+    if (left < 0) return left
+  }
+  return left
 }
 
 function tooLarge(fact: string): GateError {
