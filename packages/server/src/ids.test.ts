@@ -28,6 +28,14 @@ test('an id carries the time that it is asked for', () => {
   expect(timeOf(ids.next(clock.now() + 5))).toBe(clock.now() + 5)
 })
 
+test('time, counter and chance have their places', () => {
+  const nowMs = 0x0123_4567_89ab
+  const ids = createIds({ clock: createVirtualClock(), random: { below: () => 0x8421_cdef } })
+  // The counter begins with the draw times 2^9: 0x108_439b_de00, of which 12 bits stand before the variant and 30 after.
+  expect(ids.next(nowMs)).toBe('01234567-89ab-7421-839b-de008421cdef')
+  expect(ids.next(nowMs)).toBe('01234567-89ab-7421-839b-de018421cdef')
+})
+
 test('ids of one millisecond grow', () => {
   const { ids } = seededIds()
   const made = Array.from({ length: 10_000 }, () => ids.next())
