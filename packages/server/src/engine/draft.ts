@@ -44,29 +44,23 @@ export interface Draft extends View {
   changes(): Changes
 }
 
+/** The snapshot is read through, never copied: a batch may see thousands of tasks and change a few. */
 export function createDraft(snapshot: Snapshot): Draft {
-  const tasks = new Map(snapshot.tasks)
-  const leases = new Map(snapshot.leases)
-  const active = new Map<string, Lease>()
-  const receipts = new Map(snapshot.receipts)
-  const receiptsByKey = new Map(snapshot.receiptsByKey)
-  const idempotent = new Map(snapshot.idempotent)
-  const obligations = new Map(snapshot.obligations)
-  const counts = {
-    key: new Map(snapshot.activeByKey),
-    worker: new Map(snapshot.activeByWorker),
-    tenant: snapshot.activeOfTenant,
-  }
-  const added: Outcome[] = []
-  const touchedTasks = new Set<string>()
-  const touchedLeases = new Set<string>()
-  const parked = new Map([...snapshot.parked].map(([key, taskIds]) => [key, new Set(taskIds)]))
-  for (const lease of leases.values()) if (isActive(lease)) active.set(lease.taskId, lease)
+  const tasks = createOverlay(snapshot.tasks)
+  const leases = createOverlay(snapshot.leases)
+  const idempotent = createOverlay(snapshot.idempotent)
+  const obligations = createOverlay<string | null>(snapshot.obligations)
+  const activeByKey = createOverlay(snapshot.activeByKey)
+  const activeByWorker = createOverlay(snapshot.activeByWorker)
+  const parked = new Map(Array.from(snapshot.parked, ([key, taskIds]) => [key, new Set(taskIds)]))
+  const added = emptyLists()
+  const receipts = createReceiptIndex(snapshot, added.receipts)
+  let activeOfTenant = snapshot.activeOfTenant
+  let active: Map<string, Lease> | undefined // by task; made when somebody asks, which few commands do
 
   function putTask(task: Task): void {
     const { taskId, idempotencyHash, concurrencyKey } = task.definition
     tasks.set(taskId, task)
-    touchedTasks.add(taskId)
     if (idempotencyHash !== null) idempotent.set(idempotencyHash, taskId)
     if (concurrencyKey !== null && task.state.place === 'parked') park(concurrencyKey, taskId)
   }
@@ -79,22 +73,18 @@ export function createDraft(snapshot: Snapshot): Draft {
   function putLease(lease: Lease): void {
     const before = leases.get(lease.leaseId)
     leases.set(lease.leaseId, lease)
-    touchedLeases.add(lease.leaseId)
     const step = Number(isActive(lease)) - Number(before !== undefined && isActive(before))
-    if (isActive(lease)) active.set(lease.taskId, lease)
-    else if (active.get(lease.taskId)?.leaseId === lease.leaseId) active.delete(lease.taskId)
+    if (active !== undefined) noteActive(active, lease)
     if (step !== 0) count(lease, step)
   }
 
   function count(lease: Lease, step: number): void {
-    counts.tenant += step
-    bump(counts.worker, lease.worker.id, step)
-    if (lease.concurrencyKey !== null) bump(counts.key, lease.concurrencyKey, step)
+    activeOfTenant += step
+    bump(activeByWorker, lease.worker.id, step)
+    if (lease.concurrencyKey !== null) bump(activeByKey, lease.concurrencyKey, step)
   }
 
-  function putReceipt(receipt: Receipt): void {
-    receipts.set(receipt.receiptId, receipt)
-    receiptsByKey.set(receipt.receiptKey, receipt)
+  function discharge(receipt: Receipt): void {
     // The obligations of a draft are those of tasks.
     if (!discharges(receipt.receiptType, 'task.assigned')) return
     for (const parent of receipt.parents) {
@@ -102,63 +92,143 @@ export function createDraft(snapshot: Snapshot): Draft {
     }
   }
 
+  function activeLeases(): Map<string, Lease> {
+    if (active !== undefined) return active
+    active = new Map()
+    for (const lease of snapshot.leases.values()) noteActive(active, leases.get(lease.leaseId)!)
+    for (const lease of leases.changed()) noteActive(active, lease)
+    return active
+  }
+
   return {
-    task: (taskId) => tasks.get(taskId),
-    lease: (leaseId) => leases.get(leaseId),
-    activeLease: (taskId) => active.get(taskId),
+    task: tasks.get,
+    lease: leases.get,
+    activeLease: (taskId) => activeLeases().get(taskId),
     idempotent: (hash) => {
       const taskId = idempotent.get(hash)
       return taskId === undefined ? undefined : tasks.get(taskId)
     },
-    receipt: (receiptId) => receipts.get(receiptId),
-    receiptByKey: (key) => receiptsByKey.get(key),
-    dischargedBy: (receiptId) => obligations.get(receiptId),
+    receipt: receipts.byId,
+    receiptByKey: receipts.byKey,
+    dischargedBy: obligations.get,
     candidates: (filterKey) => snapshot.candidates.get(filterKey) ?? NO_CANDIDATES,
-    activeByKey: (key) => counts.key.get(key) ?? 0,
-    activeByWorker: (workerId) => counts.worker.get(workerId) ?? 0,
-    activeOfTenant: () => counts.tenant,
+    activeByKey: (key) => activeByKey.get(key) ?? 0,
+    activeByWorker: (workerId) => activeByWorker.get(workerId) ?? 0,
+    activeOfTenant: () => activeOfTenant,
     parked: (key) => parked.get(key) ?? [],
     apply: (outcome) => {
-      for (const task of outcome.tasks ?? []) putTask(task)
-      for (const lease of outcome.leases ?? []) putLease(lease)
-      for (const receipt of outcome.receipts ?? []) putReceipt(receipt)
-      added.push(outcome)
+      for (const task of outcome.tasks ?? NOTHING) putTask(task)
+      for (const lease of outcome.leases ?? NOTHING) putLease(lease)
+      for (const receipt of outcome.receipts ?? NOTHING) discharge(receipt)
+      append(added, outcome)
     },
     changes: () => ({
-      ...taskChanges(snapshot, tasks, touchedTasks),
-      ...leaseChanges(snapshot, leases, touchedLeases),
-      receipts: added.flatMap((outcome) => outcome.receipts ?? []),
-      progress: added.flatMap((outcome) => outcome.progress ?? []),
-      timers: added.flatMap((outcome) => outcome.timers ?? []),
-      firedTimers: added.flatMap((outcome) => outcome.firedTimers ?? []),
-      dependencies: added.flatMap((outcome) => outcome.dependencies ?? []),
-      endedDependencies: added.flatMap((outcome) => outcome.endedDependencies ?? []),
-      settledDependents: added.flatMap((outcome) => outcome.settledDependents ?? []),
-      sightings: added.flatMap((outcome) => outcome.sightings ?? []),
+      ...taskChanges(snapshot, tasks.changed()),
+      ...leaseChanges(snapshot, leases.changed()),
+      ...added,
     }),
   }
 }
 
-function bump(counts: Map<string, number>, key: string, step: number): void {
+const NOTHING: readonly never[] = []
+
+interface Overlay<T> {
+  get(key: string): T | undefined
+  set(key: string, value: T): void
+  /** In the order in which each was changed first. */
+  changed(): Iterable<T>
+}
+
+function createOverlay<T>(under: ReadonlyMap<string, T>): Overlay<T> {
+  const over = new Map<string, T>()
+  return {
+    get: (key) => {
+      const changed = over.get(key)
+      return changed === undefined ? under.get(key) : changed
+    },
+    set: (key, value) => over.set(key, value),
+    changed: () => over.values(),
+  }
+}
+
+function bump(counts: Overlay<number>, key: string, step: number): void {
   counts.set(key, (counts.get(key) ?? 0) + step)
 }
 
-function taskChanges(snapshot: Snapshot, tasks: ReadonlyMap<string, Task>, touched: ReadonlySet<string>) {
+function noteActive(active: Map<string, Lease>, lease: Lease): void {
+  if (isActive(lease)) active.set(lease.taskId, lease)
+  else if (active.get(lease.taskId)?.leaseId === lease.leaseId) active.delete(lease.taskId)
+}
+
+/** The batch's own receipts are indexed when somebody asks, which few commands do and every command adds some. */
+function createReceiptIndex(snapshot: Snapshot, added: readonly Receipt[]) {
+  const ids = new Map<string, Receipt>()
+  const keys = new Map<string, Receipt>()
+  let indexed = 0
+  function catchUp(): void {
+    for (; indexed < added.length; indexed += 1) {
+      const receipt = added[indexed]!
+      ids.set(receipt.receiptId, receipt)
+      keys.set(receipt.receiptKey, receipt)
+    }
+  }
+  return {
+    byId: (receiptId: string) => {
+      catchUp()
+      return ids.get(receiptId) ?? snapshot.receipts.get(receiptId)
+    },
+    byKey: (key: string) => {
+      catchUp()
+      return keys.get(key) ?? snapshot.receiptsByKey.get(key)
+    },
+  }
+}
+
+type Lists = {
+  -readonly [K in Exclude<keyof Outcome, 'reply' | 'tasks' | 'leases'>]-?: NonNullable<Outcome[K]>[number][]
+}
+
+function emptyLists(): Lists {
+  return {
+    receipts: [],
+    progress: [],
+    timers: [],
+    firedTimers: [],
+    dependencies: [],
+    endedDependencies: [],
+    settledDependents: [],
+    sightings: [],
+  }
+}
+
+function append(lists: Lists, outcome: Outcome): void {
+  for (const receipt of outcome.receipts ?? NOTHING) lists.receipts.push(receipt)
+  for (const report of outcome.progress ?? NOTHING) lists.progress.push(report)
+  for (const timer of outcome.timers ?? NOTHING) lists.timers.push(timer)
+  for (const timer of outcome.firedTimers ?? NOTHING) lists.firedTimers.push(timer)
+  for (const dependency of outcome.dependencies ?? NOTHING) lists.dependencies.push(dependency)
+  for (const taskId of outcome.endedDependencies ?? NOTHING) lists.endedDependencies.push(taskId)
+  for (const taskId of outcome.settledDependents ?? NOTHING) lists.settledDependents.push(taskId)
+  for (const sighting of outcome.sightings ?? NOTHING) lists.sightings.push(sighting)
+}
+
+function taskChanges(snapshot: Snapshot, changed: Iterable<Task>) {
   const createdTasks: Task[] = []
   const changedTasks: { before: Task; after: Task }[] = []
-  for (const taskId of touched) {
-    const before = snapshot.tasks.get(taskId)
-    const after = tasks.get(taskId)!
+  for (const after of changed) {
+    const before = snapshot.tasks.get(after.definition.taskId)
     if (before === undefined) createdTasks.push(after)
     else changedTasks.push({ before, after })
   }
   return { createdTasks, changedTasks }
 }
 
-function leaseChanges(snapshot: Snapshot, leases: ReadonlyMap<string, Lease>, touched: ReadonlySet<string>) {
-  const all = [...touched].map((leaseId) => leases.get(leaseId)!)
-  return {
-    grantedLeases: all.filter((lease) => !snapshot.leases.has(lease.leaseId)),
-    changedLeases: all.filter((lease) => snapshot.leases.has(lease.leaseId)),
+function leaseChanges(snapshot: Snapshot, changed: Iterable<Lease>) {
+  const grantedLeases: Lease[] = []
+  const changedLeases: Lease[] = []
+  for (const lease of changed) {
+    if (snapshot.leases.has(lease.leaseId)) changedLeases.push(lease)
+    else grantedLeases.push(lease)
   }
+  return { grantedLeases, changedLeases }
 }
