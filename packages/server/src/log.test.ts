@@ -20,6 +20,29 @@ test('a line is JSON with a level name, an ISO time and a message', () => {
   })
 })
 
+test.each<[string, Record<string, unknown>]>([
+  ['none', {}],
+  ['of every plain type', { text: 'a', number: 1.5, yes: true, no: undefined, not: Number.NaN }],
+  ['to be escaped', { 'a "name"': '"\\\n\u0001é😀\ud800', long: 'ö'.repeat(100) }],
+  ['to be blanked', { token: 'hush', Password: 'hush', cookie: undefined }],
+  ['with an error as text', { error: 'boom', err: 'boom' }],
+  ['with null and objects', { nothing: null, list: [1], error: new Error('boom') }],
+])('fields %s are written by the short way as by the long one', (_what, fields) => {
+  const lines: string[] = []
+  const log = createLog({ ...configOf(), instanceId: 'one "1"' }, { write: (text) => lines.push(text) })
+  log.warn(fields, 'done: 100 %d "of" them')
+  log.child({}).warn(fields, 'done: 100 %d "of" them') // children always go the long way
+  const [short, long] = lines.map((line) => line.replace(/"time":"[^"]+"/, '"time":""'))
+  expect(short).toBe(long)
+})
+
+test('below its level a log writes nothing', () => {
+  const lines: string[] = []
+  const log = createLog(configOf({ log: { level: 'warn' } }), { write: (text) => lines.push(text) })
+  log.info({ a: 1 }, 'unseen')
+  expect(lines).toEqual([])
+})
+
 test('on a terminal it is one line for people, coloured', () => {
   const { log, lines } = capture('auto', true)
   log.warn({ task_id: 't1', note: 'two words' }, 'slow')
