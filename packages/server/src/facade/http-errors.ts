@@ -79,17 +79,21 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', ({ url, method }) => {
     known.push({ pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`), methods: [method].flat() })
   })
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) done(refusal(request, reply))
+    else done()
+  })
+
+  function refusal(request: FastifyRequest, reply: FastifyReply): GateError {
     const path = request.url.split('?', 1)[0]!
     const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods)
     const what = `${request.method} ${path.slice(0, 200)}`
     if (methods.length === 0)
-      throw new GateError('not_found', `There is no ${what}. GET /docs lists what there is.`)
+      return new GateError('not_found', `There is no ${what}. GET /docs lists what there is.`)
     const allow = [...new Set(methods)].join(', ')
     reply.header('allow', allow)
-    throw new GateError('method_not_allowed', `${what} cannot be called. Use ${allow}.`)
-  })
+    return new GateError('method_not_allowed', `${what} cannot be called. Use ${allow}.`)
+  }
 }
 
 /** Errors before routing: no hook has run yet. */
