@@ -174,6 +174,13 @@ export function issueReceipt(
     instance: at.instance,
     hash,
     receiptKey: receiptKey(fact, hash),
-    ...fact,
+    receiptType: fact.receiptType,
+    from: fact.from,
+    to: fact.to,
+    body: fact.body,
+    taskId: fact.taskId,
+    leaseId: fact.leaseId,
+    scheduleId: fact.scheduleId,
+    parents: fact.parents,
   }
 }

@@ -98,10 +98,14 @@ export function hasRoom(view: View, { definition }: Pick<Task, 'definition'>, le
   return view.activeByKey(definition.concurrencyKey) - leaving < definition.concurrencyLimit
 }
 
-export function issue(context: Context, fact: Fact): Receipt {
+export function issue(
+  context: Context,
+  fact: Fact,
+  receiptId: string = context.ids.next(context.now),
+): Receipt {
   assertWithinLimits(fact, context.policy)
   return issueReceipt(fact, {
-    receiptId: context.ids.next(context.now),
+    receiptId,
     tenantId: context.tenantId,
     now: context.now,
     instance: context.instance,
@@ -119,9 +123,10 @@ export function issueFor(
     body: JsonObject
     leaseId?: string
     parents?: readonly string[]
+    receiptId?: string
   },
 ): Receipt {
-  return issue(context, {
+  const whole: Fact = {
     receiptType: fact.receiptType,
     from: fact.from,
     to: fact.to,
@@ -130,5 +135,6 @@ export function issueFor(
     leaseId: fact.leaseId ?? null,
     scheduleId: null,
     parents: fact.parents ?? [task.definition.assignedReceiptId],
-  })
+  }
+  return issue(context, whole, fact.receiptId)
 }

@@ -75,9 +75,10 @@ function requestHashOf(wanted: NewTask): string {
 }
 
 export function laneOf(capabilities: readonly string[]): string {
+  if (capabilities.length === 0) return ''
   const required = [...new Set(capabilities.map((capability) => capability.toLowerCase()))].toSorted()
   // Hashed, since a set of a hundred long names would not fit into an index entry.
-  return required.length === 0 ? '' : hashOfJson(required).slice(0, 32)
+  return hashOfJson(required).slice(0, 32)
 }
 
 type RequestKey = Pick<TaskDefinition, 'idempotencyHash' | 'requestHash'>
@@ -213,7 +214,8 @@ function newState(place: Place, nextEligibleAt: number, now: number): Task['stat
 /** The contract: what is to be done and by what measure. The payload is bound by its hash, not copied. */
 function assign(context: Context, task: Task): Receipt {
   const { definition } = task
-  const receipt = issueFor(context, task, {
+  return issueFor(context, task, {
+    receiptId: definition.assignedReceiptId,
     receiptType: 'task.assigned',
     from: definition.createdBy,
     to: definition.recipient,
@@ -234,7 +236,6 @@ function assign(context: Context, task: Task): Receipt {
       },
     }),
   })
-  return { ...receipt, receiptId: definition.assignedReceiptId }
 }
 
 function deadlineTimer(definition: TaskDefinition): Timer[] {

@@ -57,17 +57,23 @@ export function finish(context: Context, task: Task, ending: Ending): Finished {
 
 /** Addressed to whoever is owed the outcome; what is too large for a contract stays with the task. */
 function resultReady(context: Context, task: Task, ending: Ending): Receipt {
-  const facts = { status: ending.status, how_to_retrieve: howToRetrieve(task) }
-  const outcome = ending.status === 'succeeded' ? { result_payload: ending.result } : { error: ending.error }
-  const artifacts = ending.artifacts.length > 0 ? { artifacts: ending.artifacts } : {}
-  const bodies = [{ ...facts, ...outcome, ...artifacts }, { ...facts, ...artifacts }, facts].map(bodyOf)
   return issueFor(context, task, {
     receiptType: 'task.result_ready',
     from: SYSTEM,
     to: task.definition.recipient,
     parents: [ending.receipt.receiptId],
-    body: bodies.find((body) => fits(body, context.policy)) ?? bodyOf(facts),
+    body: readyBody(context, task, ending),
   })
+}
+
+function readyBody({ policy }: Context, task: Task, ending: Ending): JsonObject {
+  const facts = { status: ending.status, how_to_retrieve: howToRetrieve(task) }
+  const outcome = ending.status === 'succeeded' ? { result_payload: ending.result } : { error: ending.error }
+  const artifacts = ending.artifacts.length > 0 ? { artifacts: ending.artifacts } : {}
+  const whole = bodyOf({ ...facts, ...outcome, ...artifacts })
+  if (fits(whole, policy)) return whole
+  const located = bodyOf({ ...facts, ...artifacts })
+  return fits(located, policy) ? located : bodyOf(facts)
 }
 
 export function howToRetrieve(task: Task): JsonObject {

@@ -35,8 +35,13 @@ function settle(view: View, command: SettleCommand, held: Held, context: Context
 
 /** Everything in the command but who holds what: key order never makes another body. */
 function requestHashOf(command: SettleCommand): string {
-  const { worker: _worker, taskId: _task, leaseId: _lease, ...request } = command
-  return hashOfJson({ ...request, bytes: undefined })
+  return hashOfJson({
+    ...command,
+    worker: undefined,
+    taskId: undefined,
+    leaseId: undefined,
+    bytes: undefined,
+  })
 }
 
 function firstAnswer(view: View, command: SettleCommand, requestHash: string): JsonObject | null {
