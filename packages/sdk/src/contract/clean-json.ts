@@ -31,13 +31,14 @@ function cleanMembers(value: object, path: Path): void {
   if (path.length >= NESTING_MAX)
     throw refusal(path, `it is nested more than ${NESTING_MAX} levels deep; flatten it`)
   if (Array.isArray(value)) {
-    for (const [index, member] of value.entries()) cleanMember(member, index, path)
+    for (let index = 0; index < value.length; index += 1) cleanMember(value[index], index, path)
     return
   }
-  for (const [key, member] of Object.entries(value)) {
+  const members = value as Readonly<Record<string, unknown>> // not an array, so its keys are names
+  for (const key of Object.keys(members)) {
     if (key === '__proto__') throw refusal(path, 'it has a key "__proto__"; rename it')
     refuseBadText(key, path, 'a key of it')
-    cleanMember(member, key, path)
+    cleanMember(members[key], key, path)
   }
 }
 

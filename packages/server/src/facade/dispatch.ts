@@ -64,7 +64,7 @@ export function createDispatch(parts: DispatchParts): Dispatch {
 }
 
 async function take(call: Call, input: unknown, { limits, handlers }: DispatchParts): Promise<object> {
-  await limits?.(call.key, call.caller)
+  if (limits !== undefined) await limits(call.key, call.caller)
   permit(call)
   const parsed = parseInput(call.operation.input, input)
   return handle(call, parsed, handlers)
@@ -78,9 +78,10 @@ function permit({ operation: { scopes }, caller }: Call): void {
   throw new GateError('forbidden', message, { required_scope: scopes[0], your_role: caller.role })
 }
 
-async function handle(call: Call, input: object, handlers: Handlers): Promise<object> {
+function handle(call: Call, input: object, handlers: Handlers): Promise<object> {
   const { caller, requestId, signal } = call
-  const context: CallContext = { caller, ...resolveActing(input, caller), requestId, signal }
+  const { acting, instanceId } = resolveActing(input, caller)
+  const context: CallContext = { caller, acting, instanceId, requestId, signal }
   // The compiler cannot tie a key to its own input across a union; `parseInput` with the entry of that same key did.
   const handler = handlers[call.key] as (input: object, context: CallContext) => Promise<object>
   return handler(input, context)
