@@ -4,7 +4,7 @@ import type { Lease, ProgressReport, Receipt, Sighting, Task, Timer } from './mo
 import { isActive } from './model.ts'
 import type { Candidates, Changes, Snapshot } from './unit.ts'
 
-const NO_CANDIDATES: Candidates = { taskIds: [], more: false }
+const NO_CANDIDATES: Candidates = { taskIds: [], more: false, held: false }
 
 /** What one decision changes; everything is optional but the reply. */
 export interface Outcome {
@@ -32,6 +32,8 @@ export interface View {
   /** undefined: no such obligation was loaded; null: open. */
   dischargedBy(receiptId: string): string | null | undefined
   candidates(filterKey: string): Candidates
+  /** Tasks that this batch has created, and that are ready. */
+  fresh(): Iterable<Task>
   activeByKey(key: string): number
   activeByWorker(workerId: string): number
   activeOfTenant(): number
@@ -55,6 +57,7 @@ export function createDraft(snapshot: Snapshot): Draft {
   const parked = new Map(Array.from(snapshot.parked, ([key, taskIds]) => [key, new Set(taskIds)]))
   const added = emptyLists()
   const receipts = createReceiptIndex(snapshot, added.receipts)
+  const fresh = new Map<string, Task>()
   let activeOfTenant = snapshot.activeOfTenant
   let active: Map<string, Lease> | undefined // by task; made when somebody asks, which few commands do
 
@@ -63,6 +66,8 @@ export function createDraft(snapshot: Snapshot): Draft {
     tasks.set(taskId, task)
     if (idempotencyHash !== null) idempotent.set(idempotencyHash, taskId)
     if (concurrencyKey !== null && task.state.place === 'parked') park(concurrencyKey, taskId)
+    if (task.state.place === 'ready' && !snapshot.tasks.has(taskId)) fresh.set(taskId, task)
+    else fresh.delete(taskId)
   }
 
   /** Also what this batch parks: a later command of it may free the slot. */
@@ -112,6 +117,7 @@ export function createDraft(snapshot: Snapshot): Draft {
     receiptByKey: receipts.byKey,
     dischargedBy: obligations.get,
     candidates: (filterKey) => snapshot.candidates.get(filterKey) ?? NO_CANDIDATES,
+    fresh: () => fresh.values(),
     activeByKey: (key) => activeByKey.get(key) ?? 0,
     activeByWorker: (workerId) => activeByWorker.get(workerId) ?? 0,
     activeOfTenant: () => activeOfTenant,

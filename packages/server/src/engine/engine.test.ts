@@ -1,17 +1,19 @@
 // The engine as a whole: what is done before an answer, and what after it.
 import { expect, test } from 'vitest'
-import { newTask } from '../../test/simulation/commands.ts'
+import { claimOf, newTask } from '../../test/simulation/commands.ts'
 import { createVirtualClock } from '../../test/virtual-clock.ts'
 import { configOf } from '../config.ts'
 import { createIds, systemRandom as random } from '../ids.ts'
 import { createMemoryStore } from '../store/memory/index.ts'
+import type { NewTask } from './command.ts'
 import { createEngine } from './engine.ts'
 
 const TENANT = 't'
 const AGENT = { kind: 'agent', id: 'a' } as const
 const actor = { principal: AGENT, sees: 'all' } as const
 
-test('of a long chain of dependents some generations fall before the answer, the rest after it', async () => {
+/** An engine on a store in memory, and how many commits it has made. */
+function scene() {
   const clock = createVirtualClock()
   const store = createMemoryStore()
   const parts = { store, clock, random, ids: createIds({ clock, random }), policy: configOf(), instance: 'i' }
@@ -21,17 +23,59 @@ test('of a long chain of dependents some generations fall before the answer, the
     onCommitted: () => (commits += 1),
     onError: (error) => expect.fail(String(error)),
   })
-  const create = async (dependsOn: string[]) => {
-    const task = newTask(AGENT, { dependsOn })
+  const create = async (over: Partial<NewTask> = {}) => {
+    const task = newTask(AGENT, over)
     return (await engine.run<{ taskId: string }>(TENANT, { kind: 'create', task })).taskId
   }
-  const chain = [await create([])]
-  while (chain.length < 100) chain.push(await create([chain.at(-1)!]))
-  commits = 0
-  const answered = engine
-    .run(TENANT, { kind: 'cancel', actor, taskId: chain[0]!, reason: null })
-    .then(() => commits)
-  expect(await answered).toBeLessThan(20)
+  const counting = async (work: () => Promise<unknown>) => {
+    const before = commits
+    await work()
+    return commits - before
+  }
+  return { clock, store, engine, create, counting }
+}
+
+/** Waits for one task of its type; the ids of what it is given, once it is. */
+function waiting({ engine }: ReturnType<typeof scene>, type: string): Promise<string[]> {
+  const worker = { kind: 'worker', id: 'w' } as const
+  const command = claimOf(worker, { acceptTypes: [type], maxTasks: 1 })
+  const grants = engine.claim(TENANT, command, { waitMs: 60_000, signal: new AbortController().signal })
+  return grants.then((given) => given.map(({ task }) => task.definition.taskId))
+}
+
+test('a task is granted to a worker who waits for it in the commit that creates it', async () => {
+  const on = scene()
+  const [claimed, other] = [waiting(on, 'wanted'), waiting(on, 'other')]
+  await expect.poll(() => on.engine.waitingClaims()).toBe(2)
+  let taskId = ''
+  const commits = await on.counting(async () => (taskId = await on.create({ type: 'wanted' })))
+  expect([commits, await claimed]).toEqual([1, [taskId]])
+  expect((await on.store.readTask(TENANT, taskId))?.state.status).toBe('leased')
+  expect(on.engine.waitingClaims()).toBe(1)
+  const next = await on.create({ type: 'other' })
+  expect(await other).toEqual([next])
+})
+
+test('a worker who left while its claim rode with a commit does not keep what it was given', async () => {
+  const on = scene()
+  const leaving = new AbortController()
+  const command = claimOf({ kind: 'worker', id: 'w' }, { acceptTypes: ['wanted'], maxTasks: 1 })
+  const claimed = on.engine.claim(TENANT, command, { waitMs: 60_000, signal: leaving.signal })
+  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  const created = on.create({ type: 'wanted' })
+  leaving.abort()
+  const taskId = await created
+  expect(await claimed).toEqual([])
+  const status = async () => (await on.store.readTask(TENANT, taskId))?.state.status
+  await expect.poll(status).toBe('queued')
+})
+
+test('of a long chain of dependents some generations fall before the answer, the rest after it', async () => {
+  const { engine, store, create, counting } = scene()
+  const chain = [await create()]
+  while (chain.length < 100) chain.push(await create({ dependsOn: [chain.at(-1)!] }))
+  const cancel = () => engine.run(TENANT, { kind: 'cancel', actor, taskId: chain[0]!, reason: null })
+  expect(await counting(cancel)).toBeLessThan(20)
   const last = async () => (await store.readTask(TENANT, chain.at(-1)!))?.state.status
   await expect.poll(last).toBe('canceled')
 })

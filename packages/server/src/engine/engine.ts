@@ -4,6 +4,7 @@ import type { Ids, Random } from '../ids.ts'
 import { createBatcher } from './batcher.ts'
 import type { ClaimCommand, Command } from './command.ts'
 import { type Claimed, decideBatch, type Grant, type Result } from './decide/index.ts'
+import type { Wanted } from './matching.ts'
 import { isTerminal } from './model.ts'
 import { needsOf } from './needs.ts'
 import type { Policy } from './policy.ts'
@@ -87,6 +88,19 @@ export function createEngine(parts: EngineParts): Engine {
   })
 
   async function commit(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]> {
+    const ride = claims.ride(tenantId, commands.flatMap(comingReady))
+    if (ride === null) return commitAll(tenantId, commands)
+    let claimed: readonly Claimed[] = []
+    try {
+      const results = await commitAll(tenantId, [...commands, ...ride.commands])
+      claimed = results.slice(commands.length).map(claimedOf)
+      return results.slice(0, commands.length)
+    } finally {
+      ride.end(claimed)
+    }
+  }
+
+  async function commitAll(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]> {
     const { results, changes } = await transact(tenantId, commands)
     await resolveDependents(tenantId, changes.endedDependencies)
     return results
@@ -192,6 +206,14 @@ export function createEngine(parts: EngineParts): Engine {
       await batcher.idle()
     },
   }
+}
+
+/** What a command will make ready in its own commit, as far as can be told before. */
+function comingReady(command: Command): readonly Wanted[] {
+  if (command.kind !== 'create') return []
+  const { type, capabilities, delaySeconds, notBefore, dependsOn } = command.task
+  const isLater = delaySeconds !== null || notBefore !== null || dependsOn.length > 0
+  return isLater ? [] : [{ type, capabilities }]
 }
 
 function resolution({ taskId, dependsOn }: { taskId: string; dependsOn: readonly string[] }): Command {

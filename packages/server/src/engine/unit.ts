@@ -52,6 +52,8 @@ export interface Snapshot {
 export interface Candidates {
   readonly taskIds: readonly string[]
   readonly more: boolean
+  /** Nothing was free, but other transactions hold tasks that fit: they may let go of them in a moment. */
+  readonly held?: boolean
 }
 
 /** Everything that one commit writes. `before` lets a store find the row's old place. */

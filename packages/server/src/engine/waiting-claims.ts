@@ -1,9 +1,11 @@
 // Claims that wait for work. All that wait in a tenant are served together, the longest waiting first, when something
-// became ready: here, on another instance (a hint), or because a delay has ended.
+// became ready: here, on another instance (a hint), or because a delay has ended. What a commit is about to create is
+// granted to them in that same commit: they ride with it.
 import type { Clock } from '../clock.ts'
-import type { ClaimCommand } from './command.ts'
+import type { ClaimCommand, ClaimFilter } from './command.ts'
 import { filterKeyOf, type Grant } from './decide/claim.ts'
 import type { Claimed } from './decide/index.ts'
+import { fits, type Wanted } from './matching.ts'
 
 /** Hints from other instances can be lost; this bounds what that costs. */
 const POLL_MS = 1_000
@@ -15,13 +17,32 @@ const WAITERS_PER_ROUND_MAX = 32
 /** Once those that were offered had no room under their keys, more are looked at than are asked for. */
 const SPARE_CANDIDATES = 20
 
+/** Looks at what other transactions hold, before a claim that does not wait is told that there is nothing. */
+const HELD_LOOKS_MAX = 5
+
 interface Waiter {
   readonly command: ClaimCommand
   readonly answer: (grants: readonly Grant[]) => void
+  /** On its way in a commit: no other may carry it. */
+  busy: boolean
+}
+
+/** Those who wait for the same, in the order in which they came. */
+interface Group {
+  readonly key: string
+  readonly filter: ClaimFilter
+  readonly waiters: Set<Waiter>
+}
+
+/** Claims that go with a commit. */
+export interface Ride {
+  readonly commands: readonly ClaimCommand[]
+  /** What each was given; nothing at all, if the commit failed. */
+  end(claims: readonly Claimed[]): void
 }
 
 interface Tenant {
-  readonly waiters: Set<Waiter>
+  readonly groups: Map<string, Group>
   /** Grows with every wake, so that a wake during a fruitless attempt is not lost. */
   wakes: number
   serving: boolean
@@ -35,6 +56,8 @@ export interface WaitingClaims {
     options: { readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<readonly Grant[]>
   wake(tenantId: string): void
+  /** Those who wait for tasks that a commit is about to create. */
+  ride(tenantId: string, coming: readonly Wanted[]): Ride | null
   count(): number
   /** Everybody who waits is answered with nothing, at once. */
   stop(): void
@@ -57,7 +80,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   function tenantOf(tenantId: string): Tenant {
     let tenant = tenants.get(tenantId)
     if (tenant === undefined) {
-      tenant = { waiters: new Set(), wakes: 0, serving: false, timer: null }
+      tenant = { groups: new Map(), wakes: 0, serving: false, timer: null }
       tenants.set(tenantId, tenant)
     }
     return tenant
@@ -69,10 +92,11 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     command: ClaimCommand,
     signal: AbortSignal,
   ): Promise<readonly Grant[]> {
-    for (let spare = 0; ; spare = SPARE_CANDIDATES) {
-      const [claimed] = await attempt(tenantId, [{ ...command, spare }])
-      const isOver = claimed === undefined || claimed.grants.length > 0 || !claimed.again
-      if (isOver || stopped || signal.aborted) return claimed?.grants ?? []
+    for (let looks = 1; ; looks += 1) {
+      const [claimed] = await attempt(tenantId, [{ ...command, spare: looks > 1 ? SPARE_CANDIDATES : 0 }])
+      if (claimed === undefined || claimed.grants.length > 0) return claimed?.grants ?? []
+      const isWorthAnother = claimed.again || (claimed.held === true && looks < HELD_LOOKS_MAX)
+      if (!isWorthAnother || stopped || signal.aborted) return []
     }
   }
 
@@ -101,10 +125,15 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     return new Promise((resolve) => {
       const leave = () => waiter.answer([])
       const cancelTimeout = clock.after(waitMs, leave)
+      // Those who wait already know when the next delay ends.
+      const isFirst = tenant.groups.size === 0
+      const group = groupFor(tenant, command)
       const waiter: Waiter = {
         command,
+        busy: false,
         answer: (grants) => {
-          const first = tenant.waiters.delete(waiter)
+          const first = group.waiters.delete(waiter)
+          if (group.waiters.size === 0) forget(tenant, group)
           cancelTimeout()
           signal.removeEventListener('abort', leave)
           if (first) resolve(grants)
@@ -112,10 +141,9 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
         },
       }
       signal.addEventListener('abort', leave)
-      tenant.waiters.add(waiter)
+      group.waiters.add(waiter)
       lookAgain(tenantId, tenant, clock.now() + POLL_MS)
-      // Those who wait already know when the next delay ends.
-      if (tenant.waiters.size === 1) awaitNextDelay(tenantId, tenant).catch(onError)
+      if (isFirst) awaitNextDelay(tenantId, tenant).catch(onError)
     })
   }
 
@@ -123,7 +151,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const tenant = tenants.get(tenantId)
     if (tenant === undefined) return
     tenant.wakes += 1
-    if (tenant.serving || tenant.waiters.size === 0) return
+    if (tenant.serving || tenant.groups.size === 0) return
     tenant.serving = true
     serve(tenantId, tenant)
       .catch(onError)
@@ -135,11 +163,11 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
 
   async function serve(tenantId: string, tenant: Tenant): Promise<void> {
     let served = -1
-    while (served !== tenant.wakes && tenant.waiters.size > 0) {
+    while (served !== tenant.wakes && tenant.groups.size > 0) {
       served = tenant.wakes
       await serveRound(tenantId, tenant)
     }
-    if (tenant.waiters.size > 0) await awaitNextDelay(tenantId, tenant)
+    if (tenant.groups.size > 0) await awaitNextDelay(tenantId, tenant)
   }
 
   async function awaitNextDelay(tenantId: string, tenant: Tenant): Promise<void> {
@@ -151,28 +179,24 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
 
   /** Goes on with a group as long as its last chunk was given something, or may have been held back by a capacity. */
   async function serveRound(tenantId: string, tenant: Tenant): Promise<void> {
-    let groups = groupByFilter(tenant.waiters)
+    let groups = [...tenant.groups.values()].map(({ waiters }) => [...waiters].filter(({ busy }) => !busy))
     while (groups.length > 0) {
       const chunks = groups.map((group) => group.slice(0, WAITERS_PER_ROUND_MAX))
       const fruitful = await offer(tenantId, chunks)
       groups = groups
-        .map((group) => group.slice(WAITERS_PER_ROUND_MAX))
+        .map((group) => group.slice(WAITERS_PER_ROUND_MAX).filter(({ busy }) => !busy))
         .filter((rest, index) => rest.length > 0 && fruitful[index])
     }
   }
 
   async function offer(tenantId: string, chunks: readonly Waiter[][]): Promise<boolean[]> {
-    const offered = chunks.flat()
-    const claims = await attempt(
-      tenantId,
-      offered.map((waiter) => waiter.command),
-    )
-    const again = claims.some((claimed) => claimed.again)
-    offered.forEach((waiter, index) => {
-      const grants = claims[index]?.grants ?? []
-      if (grants.length > 0) waiter.answer(grants)
-    })
-    if (again) tenantOf(tenantId).wakes += 1
+    const { commands, end } = board(tenantId, chunks.flat())
+    let claims: readonly Claimed[] = []
+    try {
+      claims = await attempt(tenantId, commands)
+    } finally {
+      end(claims)
+    }
     let start = 0
     return chunks.map((chunk) => {
       const results = claims.slice(start, (start += chunk.length))
@@ -183,9 +207,43 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     })
   }
 
+  /** Whoever is given nothing waits on; if there was reason to look while they were away, that is made up for. */
+  function board(tenantId: string, waiters: readonly Waiter[]): Ride {
+    const tenant = tenantOf(tenantId)
+    for (const waiter of waiters) waiter.busy = true
+    return {
+      commands: waiters.map((waiter) => waiter.command),
+      end: (claims) => {
+        waiters.forEach((waiter, index) => {
+          const grants = claims[index]?.grants ?? []
+          waiter.busy = false
+          if (grants.length > 0) waiter.answer(grants)
+        })
+        if (claims.some(({ again }) => again)) tenant.wakes += 1
+        if (claims.some(({ held }) => held)) lookAgain(tenantId, tenant, clock.now() + OVERDUE_MS)
+      },
+    }
+  }
+
+  function ride(tenantId: string, coming: readonly Wanted[]): Ride | null {
+    const tenant = tenants.get(tenantId)
+    if (tenant === undefined || stopped) return null
+    const riders = [...tenant.groups.values()].flatMap((group) => ridersOf(group, coming))
+    if (riders.length === 0) return null
+    const { wakes } = tenant
+    const { commands, end } = board(tenantId, riders)
+    return {
+      commands,
+      end: (claims) => {
+        end(claims)
+        if (tenant.wakes !== wakes) wake(tenantId)
+      },
+    }
+  }
+
   /** The earliest look stands: neither newcomers nor the poll put off what somebody waits for. */
   function lookAgain(tenantId: string, tenant: Tenant, at: number): void {
-    if (stopped || tenant.waiters.size === 0 || (tenant.timer !== null && tenant.timer.at <= at)) return
+    if (stopped || tenant.groups.size === 0 || (tenant.timer !== null && tenant.timer.at <= at)) return
     tenant.timer?.cancel()
     const cancel = clock.after(at - clock.now(), () => {
       tenant.timer = null
@@ -197,24 +255,46 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   return {
     claim,
     wake,
-    count: () => [...tenants.values()].reduce((sum, tenant) => sum + tenant.waiters.size, 0),
+    ride,
+    count: () => [...tenants.values()].flatMap(waitersOf).length,
     stop: () => {
       stopped = true
       for (const tenant of tenants.values()) {
         tenant.timer?.cancel()
-        for (const waiter of tenant.waiters) waiter.answer([])
+        for (const waiter of waitersOf(tenant)) waiter.answer([])
       }
     },
   }
 }
 
-function groupByFilter(waiters: Iterable<Waiter>): Waiter[][] {
-  const groups = new Map<string, Waiter[]>()
-  for (const waiter of waiters) {
-    const key = filterKeyOf(waiter.command)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [waiter])
-    else group.push(waiter)
+function groupFor(tenant: Tenant, command: ClaimCommand): Group {
+  const key = filterKeyOf(command)
+  let group = tenant.groups.get(key)
+  if (group === undefined) {
+    group = { key, filter: command.filter, waiters: new Set() }
+    tenant.groups.set(key, group)
   }
-  return [...groups.values()]
+  return group
+}
+
+/** Another may have taken its place since. */
+function forget(tenant: Tenant, group: Group): void {
+  if (tenant.groups.get(group.key) === group) tenant.groups.delete(group.key)
+}
+
+function waitersOf({ groups }: Tenant): Waiter[] {
+  return [...groups.values()].flatMap(({ waiters }) => [...waiters])
+}
+
+/** As many as could take all that is coming for them, the longest waiting first. */
+function ridersOf({ filter, waiters }: Group, coming: readonly Wanted[]): Waiter[] {
+  let room = coming.filter((task) => fits(filter, task)).length
+  const riders: Waiter[] = []
+  for (const waiter of waiters) {
+    if (room <= 0 || riders.length >= WAITERS_PER_ROUND_MAX) break
+    if (waiter.busy) continue
+    riders.push(waiter)
+    room -= waiter.command.maxTasks
+  }
+  return riders
 }

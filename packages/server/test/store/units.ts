@@ -168,20 +168,21 @@ export function units(given: Given): void {
     })
   })
 
-  test('one unit creates and claims, and reads see all of it or nothing', async () => {
+  test('one unit creates and claims: what it creates is granted too, in its order among the rest', async () => {
     const rig = createRig(given().store)
     await rig.create({ summary: 'before' })
-    const [created, claimed] = await rig.run([
-      { kind: 'create', task: newTask({ summary: 'new' }) },
-      claimCommand(),
+    const [, urgent, , claimed] = await rig.run([
+      { kind: 'create', task: newTask({ summary: 'last' }) },
+      { kind: 'create', task: newTask({ summary: 'urgent', priority: 1 }) },
+      { kind: 'create', task: newTask({ summary: 'foreign', type: 'other' }) },
+      claimCommand({ types: ['echo'], max: 3 }),
     ])
-    expect(created).toMatchObject({ ok: true })
-    expect(claimed).toMatchObject({
-      ok: true,
-      reply: { grants: [{ task: { definition: { summary: 'before' } } }] },
-    })
-    expect(await rig.tasks({ status: 'leased' })).toEqual(['before'])
-    expect(await rig.tasks({ status: 'queued' })).toEqual(['new'])
+    const summaries = ['urgent', 'before', 'last'].map((summary) => ({ task: { definition: { summary } } }))
+    expect(urgent).toMatchObject({ ok: true, reply: { status: 'queued' } })
+    expect(claimed).toMatchObject({ ok: true, reply: { grants: summaries } })
+    expect((await rig.tasks({ status: 'leased' })).toSorted()).toEqual(['before', 'last', 'urgent'])
+    expect(await rig.tasks({ status: 'queued' })).toEqual(['foreign'])
+    expect(await rig.claimed()).toEqual(['foreign'])
   })
 
   test('a payload of a mebibyte comes back whole', async () => {

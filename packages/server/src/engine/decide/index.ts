@@ -3,7 +3,8 @@ import { GateError } from '@asyncgate/sdk'
 import type { ClaimCommand, Command } from '../command.ts'
 import { createDraft, type Draft, type Outcome, type View } from '../draft.ts'
 import { jsonBytes } from '../ledger.ts'
-import type { Decision, Snapshot } from '../unit.ts'
+import { bestFirst, fits } from '../matching.ts'
+import type { Candidates, Decision, Snapshot } from '../unit.ts'
 import { decideCancel, decideResolve } from './cancel.ts'
 import { decideCandidate, filterKeyOf, type Grant, headroom } from './claim.ts'
 import type { Context } from './context.ts'
@@ -67,6 +68,8 @@ export interface Claimed {
   readonly grants: readonly Grant[]
   /** The store stopped short, or what was offered freed a slot by its end: asking again may find more. */
   readonly again: boolean
+  /** Nothing was free, but what fits may be in a moment. */
+  readonly held?: boolean
 }
 
 /** What one claim is given travels in one reply; a worker that wants more asks again. */
@@ -78,7 +81,7 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
   const wanted = headroom(draft, command, context)
   const candidates = draft.candidates(filterKeyOf(command))
   let refilled = false
-  for (const taskId of candidates.taskIds) {
+  for (const taskId of inOrder(draft, candidates, command)) {
     if (grants.length >= wanted || bytes >= GRANTED_BYTES_MAX) break
     const outcome = decideCandidate(draft, taskId, command, context)
     if (outcome === null) continue
@@ -90,7 +93,24 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
     grants.push({ task, lease })
     bytes += jsonBytes([task.definition.payload, task.definition.metadata])
   }
-  return { grants, again: grants.length < wanted && (candidates.more || refilled) }
+  return {
+    grants,
+    again: grants.length < wanted && (candidates.more || refilled),
+    held: grants.length === 0 && wanted > 0 && candidates.held === true,
+  }
+}
+
+/**
+ * What the store offers, and what this batch has created: a task need not lie in the store before a worker who waits for it
+ * gets it. Where the store has more than it offered, that comes first.
+ */
+function inOrder(draft: Draft, { taskIds, more }: Candidates, { filter }: ClaimCommand): readonly string[] {
+  if (more) return taskIds
+  const fresh = Array.from(draft.fresh(), ({ definition }) => definition).filter((task) => fits(filter, task))
+  if (fresh.length === 0) return taskIds
+  const stored = taskIds.map((taskId) => draft.task(taskId)!.definition)
+  const all = new Map([...stored, ...fresh].map((definition) => [definition.taskId, definition]))
+  return [...all.values()].toSorted(bestFirst(filter)).map(({ taskId }) => taskId)
 }
 
 function granted(draft: Draft, outcome: Outcome): Grant {

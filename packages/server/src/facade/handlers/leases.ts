@@ -55,12 +55,13 @@ export function leaseHandlers(parts: HandlerParts): LeaseHandlers {
     context: CallContext,
   ): Promise<readonly Grant[]> {
     if (!claimed.ok) throw claimed.error
-    const { grants, again } = claimed.reply as Claimed // the reply of a claim
+    const { grants, again, held } = claimed.reply as Claimed // the reply of a claim
     if (context.signal.aborted) {
       await engine.giveBack(context.caller.tenantId, grants)
       return []
     }
-    return grants.length > 0 || (input.wait_seconds === 0 && !again) ? grants : claim(input, command, context)
+    const isOver = grants.length > 0 || (input.wait_seconds === 0 && !again && !held)
+    return isOver ? grants : claim(input, command, context)
   }
 
   return {

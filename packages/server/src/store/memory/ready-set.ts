@@ -1,5 +1,6 @@
 // The narrow set of what a claim may look at: sorted per lane and type, so that a claim touches only heads.
 import type { ClaimFilter } from '../../engine/command.ts'
+import { bestFirst } from '../../engine/matching.ts'
 import type { Task } from '../../engine/model.ts'
 import type { Candidates } from '../../engine/unit.ts'
 
@@ -63,14 +64,9 @@ export function createReadySet(): ReadySet {
           (lane.byType.get(type) ?? []).slice(0, count).map((entry) => ({ ...entry, type })),
         ),
       )
-      const preferred = new Set(filter.preferredTypes)
-      heads.sort(
-        (a, b) =>
-          b.priority - a.priority ||
-          Number(preferred.has(b.type)) - Number(preferred.has(a.type)) ||
-          compare(a.taskId, b.taskId),
-      )
-      return { taskIds: heads.slice(0, count).map((head) => head.taskId), more: heads.length >= count }
+      heads.sort(bestFirst(filter))
+      const taskIds = heads.slice(0, count).map((head) => head.taskId)
+      return { taskIds, more: heads.length >= count, held: false }
     },
     size: () => all().reduce((sum, entries) => sum + entries.length, 0),
     oldest: () =>

@@ -8,8 +8,9 @@ import type { Tenant } from './tenant.ts'
 export function write(tenant: Tenant, changes: Changes): void {
   for (const task of changes.createdTasks) create(tenant, task)
   for (const { before, after } of changes.changedTasks) replace(tenant, before, after)
-  for (const lease of changes.grantedLeases) grantLease(tenant, lease)
+  // Ends come first: a task's next lease may be granted in the batch that ended the one before.
   for (const lease of changes.changedLeases) changeLease(tenant, lease)
+  for (const lease of changes.grantedLeases) grantLease(tenant, lease)
   for (const receipt of changes.receipts) append(tenant, receipt)
   for (const report of changes.progress) {
     const history = tenant.progress.get(report.taskId) ?? []

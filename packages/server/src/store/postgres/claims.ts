@@ -2,7 +2,7 @@
 // of which locks what it takes and passes over what another instance has locked. So instances take different
 // tasks, without waiting.
 import type { ClaimNeed } from '../../engine/unit.ts'
-import { type Query, query, type Session } from '../sql/session.ts'
+import { type Offer, type Query, query, type Session } from '../sql/session.ts'
 import { taskColumns, type TaskRow } from '../sql/task-row.ts'
 import { textArray } from './input-rows.ts'
 
@@ -26,7 +26,7 @@ export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
 /**
  * One look is read in its order, and each task locked as it comes, until `$4` are. Several looks are merged first, without
  * locks, as far as the best `$3`: to lock that many in each would hide them from other instances until the commit. `known`
- * counts what was merged; one row comes even if nothing is free.
+ * counts what was merged, or is 1 if a single look has anything; one row comes even if nothing is free.
  */
 function looking(name: string, of: { looks: string; fits: string; order: string }): Query {
   return query(
@@ -48,7 +48,14 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
       order by ${of.order}
       limit $3
     )
-    select (select count(*)::int from best) as known, free.*
+    select (
+      select case when count(*) > 1 then (select count(*) from best) else (
+        select count(*) from looks k cross join lateral (
+          select 1 from ready r where ${of.fits} order by r.neg_priority, r.task_id limit 1
+        ) as h
+      ) end::int
+      from looks
+    ) as known, free.*
     from (select 1) as always
     left join lateral (
       select ${taskColumns(words)}
@@ -78,44 +85,41 @@ const QUEUED = "s.tenant_id = $1 and s.task_id = r.task_id and s.status = 'queue
  * Preferred types are looked at by themselves too: in their priority they come before older tasks of other
  * types.
  */
-export async function selectCandidates(
-  session: Session,
-  tenantId: string,
-  claim: ClaimNeed,
-): Promise<TaskRow[]> {
+export async function selectCandidates(session: Session, tenantId: string, claim: ClaimNeed): Promise<Offer> {
   const { capabilities, acceptTypes, preferredTypes } = claim.filter
   const able = textArray(capabilities)
   const types = acceptTypes ?? preferredTypes
-  const found = await Promise.all([
-    types.length === 0
+  const ofTypes = [textArray(types), textArray(preferredTypes)]
+  const offers = await Promise.all([
+    ...(types.length === 0
       ? []
-      : bestFree(claim.count, (asked) =>
-          session.all<FreeRow>(READY_OF_TYPES, [
-            tenantId,
-            able,
-            asked,
-            claim.count,
-            textArray(types),
-            textArray(preferredTypes),
-          ]),
-        ),
-    acceptTypes !== null
-      ? []
-      : bestFree(claim.count, (asked) =>
-          session.all<FreeRow>(READY_OF_ANY_TYPE, [tenantId, able, asked, claim.count]),
-        ),
+      : [bestFree(session, READY_OF_TYPES, { tenantId, able, claim, more: ofTypes })]),
+    ...(acceptTypes === null
+      ? [bestFree(session, READY_OF_ANY_TYPE, { tenantId, able, claim, more: [] })]
+      : []),
   ])
-  return found.flat()
+  const rows = offers.flatMap((offer) => offer.rows)
+  return { rows, held: rows.length === 0 && offers.some(({ held }) => held) }
 }
 
 type FreeRow = TaskRow & { readonly known: number }
 
+interface Look {
+  readonly tenantId: string
+  readonly able: string
+  readonly claim: ClaimNeed
+  readonly more: readonly string[]
+}
+
 /** Where some of the best are held by other transactions, more are merged: each time at least four times as many. */
-async function bestFree(count: number, look: (asked: number) => Promise<FreeRow[]>): Promise<TaskRow[]> {
-  for (let asked = count; ; asked = Math.max(asked * 4, FURTHER_MIN)) {
-    const rows = await look(asked)
+async function bestFree(session: Session, of: Query, { tenantId, able, claim, more }: Look): Promise<Offer> {
+  for (let asked = claim.count; ; asked = Math.max(asked * 4, FURTHER_MIN)) {
+    const rows = await session.all<FreeRow>(of, [tenantId, able, asked, claim.count, ...more])
     const free = rows.filter((row) => row.task_id !== null)
-    if (free.length >= count || (rows[0]?.known ?? 0) < asked) return free
+    const known = rows[0]?.known ?? 0
+    if (free.length >= claim.count || known < asked) {
+      return { rows: free, held: free.length === 0 && known > 0 }
+    }
   }
 }
 

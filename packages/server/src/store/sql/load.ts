@@ -4,18 +4,19 @@
 // The order of locks is the same everywhere, so that instances do not deadlock: first counted keys, workers
 // and tenants; then tasks by id; from then on nothing waits: candidates skip what is locked, and their keys
 // are only tried.
+import { bestFirst } from '../../engine/matching.ts'
 import type { Lease, Receipt, Task } from '../../engine/model.ts'
 import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
 import { leaseFromRow } from './lease-row.ts'
 import { loadKeys } from './load-keys.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
 import { type ReceiptRow, receiptFromRow } from './receipt-row.ts'
-import type { Driver, Transaction } from './session.ts'
+import type { Driver, Offer, Transaction } from './session.ts'
 import { activeByWorker, activeLeases, activeOfTenant, leasesById } from './statements/leases.ts'
 import { receiptsById, receiptsByKey } from './statements/ledger.ts'
 import { obligationsOfTasks } from './statements/obligations.ts'
 import { idempotentTasks, lockTasks, peekTasks } from './statements/tasks.ts'
-import { taskFromRow, type TaskRow } from './task-row.ts'
+import { taskFromRow } from './task-row.ts'
 import { uuids } from './uuid.ts'
 
 export interface Loading {
@@ -74,7 +75,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
   const selected = due.length > 0 ? await selectAll(loading) : first
 
   const tasks = new Map<string, Task>()
-  const offered = selected.map((rows) => rows.map(taskFromRow))
+  const offered = selected.map(({ rows }) => rows.map(taskFromRow))
   const promoted = new Set(due.map((row) => row.task_id))
   for (const row of [...peeked, ...repeated]) tasks.set(row.task_id, taskFromRow(row))
   for (const task of offered.flat()) tasks.set(task.definition.taskId, task)
@@ -98,7 +99,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     receiptsByKey: new Map(byKey.map(receiptFromRow).map((receipt) => [receipt.receiptKey, receipt])),
     obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),
     candidates: new Map(
-      needs.claims.map((claim, index) => [claim.filterKey, ranked(claim, offered[index]!, keys.busy)]),
+      needs.claims.map((claim, index) => [
+        claim.filterKey,
+        { ...ranked(claim, offered[index]!, keys.busy), held: selected[index]!.held },
+      ]),
     ),
     activeByKey: keys.activeByKey,
     activeByWorker: new Map(workers.map(({ name, active: count }) => [name, count])),
@@ -116,32 +120,22 @@ function hold({ driver, tx, tenantId, needs }: Loading, taskIds: readonly string
   })
 }
 
-function selectAll({ driver, tx, tenantId, needs }: Loading): Promise<(readonly TaskRow[])[]> {
+function selectAll({ driver, tx, tenantId, needs }: Loading): Promise<Offer[]> {
   return Promise.all(needs.claims.map((claim) => driver.selectCandidates(tx, tenantId, claim)))
 }
 
-/**
- * Priority high to low, then preferred types, then oldest first. `busy` keys belong to another transaction
- * just now.
- */
+/** Best first. `busy` keys belong to another transaction just now. */
 export function ranked(
   { filter, count }: ClaimNeed,
   tasks: readonly Task[],
   busy: ReadonlySet<string>,
-): Candidates {
-  const preferred = new Set(filter.preferredTypes)
-  const rank = ({ definition }: Task) => (preferred.has(definition.type) ? 0 : 1)
-  const best = [...new Map(tasks.map((task) => [task.definition.taskId, task])).values()]
-    .toSorted(
-      (a, b) =>
-        b.definition.priority - a.definition.priority ||
-        rank(a) - rank(b) ||
-        (a.definition.taskId < b.definition.taskId ? -1 : 1),
-    )
+): Omit<Candidates, 'held'> {
+  const best = [...new Map(tasks.map(({ definition }) => [definition.taskId, definition])).values()]
+    .toSorted(bestFirst(filter))
     .slice(0, count)
-  const free = best.filter(({ definition }) => !busy.has(definition.concurrencyKey ?? ''))
+  const free = best.filter(({ concurrencyKey }) => !busy.has(concurrencyKey ?? ''))
   return {
-    taskIds: free.map(({ definition }) => definition.taskId),
+    taskIds: free.map(({ taskId }) => taskId),
     // Not because of busy keys: whoever holds them wakes those who wait, and asking again at once would only
     // spin.
     more: best.length === count,

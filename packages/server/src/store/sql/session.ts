@@ -134,6 +134,12 @@ export interface KeyRoom {
   readonly ending: number
 }
 
+export interface Offer {
+  readonly rows: readonly TaskRow[]
+  /** There are none, because other transactions hold what fits. */
+  readonly held: boolean
+}
+
 export interface ParkedHead {
   readonly concurrency_key: string
   readonly task_id: string
@@ -156,7 +162,7 @@ export interface Driver {
    */
   tryHoldKeys(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<ReadonlySet<string>>
   /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
-  selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<readonly TaskRow[]>
+  selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */
   parkedHeads(tx: Transaction, tenantId: string, rooms: readonly KeyRoom[]): Promise<readonly ParkedHead[]>
   hint: Store['hint']

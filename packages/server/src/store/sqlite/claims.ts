@@ -1,8 +1,8 @@
 // How a claim finds its tasks in SQLite: a few index-ordered looks, merged here; nothing is a round trip.
+import { bestFirst, type Ranked } from '../../engine/matching.ts'
 import type { ClaimNeed } from '../../engine/unit.ts'
-import { query, type Session } from '../sql/session.ts'
+import { type Offer, query, type Session } from '../sql/session.ts'
 import { peekTasks } from '../sql/statements/tasks.ts'
-import type { TaskRow } from '../sql/task-row.ts'
 
 const LANES = query(
   'matching_lanes',
@@ -38,16 +38,14 @@ interface Head {
   readonly type: string
 }
 
-export async function selectCandidates(
-  session: Session,
-  tenantId: string,
-  claim: ClaimNeed,
-): Promise<TaskRow[]> {
+export async function selectCandidates(session: Session, tenantId: string, claim: ClaimNeed): Promise<Offer> {
   const { filter, count } = claim
   const lanes = await session.all<{ lane: string }>(LANES, [tenantId, JSON.stringify(filter.capabilities)])
   const looks = lanes.map(({ lane }) => headsOf(session, { tenantId, lane, claim }))
   const heads = (await Promise.all(looks)).flat()
-  return peekTasks(session, tenantId, best(heads, { preferred: new Set(filter.preferredTypes), count }))
+  const best = heads.map(rankedOf).toSorted(bestFirst(filter))
+  const taskIds = [...new Set(best.map(({ taskId }) => taskId))].slice(0, count)
+  return { rows: await peekTasks(session, tenantId, taskIds), held: false }
 }
 
 /**
@@ -66,13 +64,6 @@ async function headsOf(
   return (await Promise.all(looks)).flat()
 }
 
-function best(
-  heads: readonly Head[],
-  { preferred, count }: { preferred: ReadonlySet<string>; count: number },
-): string[] {
-  const rank = ({ type }: Head) => (preferred.has(type) ? 0 : 1)
-  const ordered = heads.toSorted(
-    (a, b) => a.neg_priority - b.neg_priority || rank(a) - rank(b) || (a.task_id < b.task_id ? -1 : 1),
-  )
-  return [...new Set(ordered.map((head) => head.task_id))].slice(0, count)
+function rankedOf({ neg_priority, task_id, type }: Head): Ranked {
+  return { priority: -neg_priority, taskId: task_id, type }
 }

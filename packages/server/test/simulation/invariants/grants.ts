@@ -9,11 +9,24 @@ import { pairs, type Transition } from './transition.ts'
 export function* grantProblems(transition: Transition): Generator<string> {
   const claimers = claimersOf(transition)
   for (const lease of transition.changes.grantedLeases) {
-    const task = transition.before.tasks.get(lease.taskId)
+    const task = transition.before.tasks.get(lease.taskId) ?? asCreated(lease.taskId, transition)
     const claimer = claimers.get(lease.leaseId)
-    if (task === undefined) yield `${lease.taskId} was leased in the commit that created it`
+    if (task === undefined) yield `${lease.taskId} was leased, but never created`
     else if (claimer === undefined) yield `${lease.taskId} was leased to nobody who asked`
     else yield* oneProblems(lease, { task, claimer, transition })
+  }
+}
+
+/** A task may be leased in the commit that creates it, as if it had been queued for a moment. */
+function asCreated(taskId: string, { changes }: Transition): TaskView | undefined {
+  const task = changes.createdTasks.find(({ definition }) => definition.taskId === taskId)
+  if (task === undefined) return undefined
+  const { definition, state } = task
+  return {
+    definition,
+    state: { ...state, status: 'queued', place: 'ready', fence: 0 },
+    lease: null,
+    progress: null,
   }
 }
 
