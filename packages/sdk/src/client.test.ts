@@ -165,7 +165,11 @@ test('what a retry cannot help is not repeated, nor anything when retries are of
   await expect(bad.client.getConfig()).rejects.toMatchObject({ code: 'invalid_input' })
   const off = setUp([away], { retry: false })
   await expect(off.client.getConfig()).rejects.toMatchObject({ code: 'server_unreachable' })
-  expect([bad.sent.length, off.sent.length]).toEqual([1, 1])
+  const once = setUp([away])
+  await expect(once.client.getConfig({}, { retry: false })).rejects.toMatchObject({
+    code: 'server_unreachable',
+  })
+  expect([bad.sent.length, off.sent.length, once.sent.length]).toEqual([1, 1, 1])
 })
 
 test('a failed connection says where to, and keeps its cause', async () => {

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { systemIds } from './client/ids.ts'
 import { reach, type Wire } from './client/reach.ts'
+import { rememberWire } from './client/wires.ts'
 import { isSafeToRepeat, type Retry, withRetries } from './client/retry.ts'
 import { contract, type GateContract, type OperationKey } from './contract/index.ts'
 import type { Input, Operation } from './contract/operation.ts'
@@ -25,6 +26,8 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal
+  /** Fail at once, whatever the client does otherwise. */
+  readonly retry?: false
 }
 
 export type Reply<Op extends Operation> = z.output<Op['output']>
@@ -51,16 +54,18 @@ export function createClient(options: ClientOptions): Client {
     (key) => [key, methodOf(key, wire, options)] as const,
   )
   // Each method takes and returns what its own contract entry says; the compiler cannot follow that through a loop.
-  return Object.fromEntries(methods) as unknown as Client
+  const client = Object.fromEntries(methods) as unknown as Client
+  if (options.fetch === undefined) rememberWire(client, wire)
+  return client
 }
 
 function methodOf(key: OperationKey, wire: Wire, options: ClientOptions) {
   const operation: Operation = contract[key]
   const ids = options.ids ?? systemIds
-  return async (given: Fields = {}, { signal }: CallOptions = {}): Promise<unknown> => {
+  return async (given: Fields = {}, { signal, retry }: CallOptions = {}): Promise<unknown> => {
     const input = withIdempotencyKeys(key, withPrincipal(given, operation, options.principal), ids)
     const attempt = () => reach({ operation, input, signal }, wire)
-    if (options.retry === false || !isSafeToRepeat(key)) return attempt()
+    if (retry === false || options.retry === false || !isSafeToRepeat(key)) return attempt()
     return withRetries(attempt, options.retry ?? {}, signal)
   }
 }

@@ -1,4 +1,4 @@
-// What programs that use AsyncGate import: the contract, its errors, and the client made from it.
+// What programs that use AsyncGate import: the contract, its errors, the client made from it, and the worker.
 export * from './canonical-json.ts'
 export * from './contract/fields.ts'
 export * from './contract/index.ts'
@@ -10,3 +10,10 @@ export { Receipt } from './contract/receipt.ts'
 export { NewTask, Task, TaskResult } from './contract/task.ts'
 export * from './errors.ts'
 export { type CallOptions, type Client, type ClientOptions, createClient, type Reply } from './client.ts'
+export { FatalError, type LeaseEnd, LeaseEndedError, RetryableError } from './worker/errors.ts'
+export type { TaskEnd, WorkerEvent, WorkerLog } from './worker/events.ts'
+export type { Handler, Progress, TaskContext } from './worker/execution.ts'
+export { type Completion, completed } from './worker/outcome.ts'
+export type { PayloadSchema } from './worker/payload.ts'
+export { createWorker, type TaskOptions, type Worker, type WorkerOptions } from './worker/worker.ts'
+export type { WorkerClock } from './worker/clock.ts'

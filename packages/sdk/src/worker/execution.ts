@@ -1,0 +1,100 @@
+// One task in the hands of its handler: what the handler is given, and how its lease can end under it.
+import type { z } from 'zod'
+import type { Client } from '../client.ts'
+import type { LeasedTask as LeasedTaskSchema } from '../contract/lease.ts'
+import { GateError } from '../errors.ts'
+import { type LeaseEndedError, leaseEnded } from './errors.ts'
+import { factsOf, type WorkerLog } from './events.ts'
+import { logWith } from './log.ts'
+
+export type LeasedTask = z.output<typeof LeasedTaskSchema>
+
+export interface Progress {
+  readonly percent?: number
+  readonly message?: string
+  readonly [fact: string]: unknown
+}
+
+export interface TaskContext {
+  /** The task as it was claimed: ids, attempt, fence, metadata and the rest. */
+  readonly task: LeasedTask
+  /** Fires when the task is canceled, its lease lost, or the worker's grace over; the reason is a `LeaseEndedError`. */
+  readonly signal: AbortSignal
+  /** Writes with the ids of the task and the lease. */
+  readonly log: WorkerLog
+  /** Shown to the owner and kept as history. Throws when the lease has ended; a server that is away is passed over. */
+  progress(progress: Progress): Promise<void>
+  /** Renews the lease now, and so asks whether it is still held; throws when it is not. Renewals happen without it. */
+  heartbeat(): Promise<void>
+}
+
+/** A return value is the task's result: any JSON, or what `completed` made. */
+export type Handler<P> = (payload: P, context: TaskContext) => unknown
+
+export interface Execution {
+  readonly task: LeasedTask
+  readonly startedAt: number
+  readonly context: TaskContext
+  /** Whether the server has been told, or is being told, of its end. */
+  isReported: boolean
+  /** Ends the handler's authority. */
+  end(reason: LeaseEndedError): void
+}
+
+export interface ExecutionParts {
+  readonly client: Pick<Client, 'renewLease' | 'reportProgress'>
+  readonly workerId: string
+  readonly log: WorkerLog
+  readonly now: number
+}
+
+export function createExecution(task: LeasedTask, parts: ExecutionParts): Execution {
+  const { client } = parts
+  const controller = new AbortController()
+  const { signal } = controller
+  const held = { worker_id: parts.workerId, task_id: task.task_id, lease_id: task.lease_id }
+  const log = logWith(parts.log, factsOf(task))
+
+  async function whileHeld(call: () => Promise<unknown>): Promise<void> {
+    signal.throwIfAborted()
+    try {
+      await call()
+    } catch (error) {
+      if (error instanceof GateError && hasEnded(error)) controller.abort(leaseEnded(lostBy(error)))
+      signal.throwIfAborted()
+      throw error
+    }
+  }
+
+  const context: TaskContext = {
+    task,
+    signal,
+    log,
+    progress: (progress) =>
+      whileHeld(async () => {
+        try {
+          await client.reportProgress({ ...held, progress: { ...progress } }, { signal })
+        } catch (error) {
+          // Progress tells people how it goes: not worth failing the work for, if the server is only away.
+          if (!(error instanceof GateError && error.retryable)) throw error
+          log.warn({ error }, 'progress could not be reported')
+        }
+      }),
+    heartbeat: () => whileHeld(() => client.renewLease(held, { signal })),
+  }
+  return {
+    task,
+    context,
+    startedAt: parts.now,
+    isReported: false,
+    end: (reason) => controller.abort(reason),
+  }
+}
+
+function hasEnded({ code }: GateError): boolean {
+  return code === 'lease_invalid_or_expired' || code === 'not_found'
+}
+
+function lostBy({ message, details }: GateError) {
+  return { message, taskStatus: typeof details.task_status === 'string' ? details.task_status : null }
+}

@@ -1,0 +1,124 @@
+// From what a handler returned or threw to what the server is told.
+import type { z } from 'zod'
+import { canonicalJson } from '../canonical-json.ts'
+import { type Artifact, type DeliveryProof, NAME_LENGTH_MAX, SUMMARY_LENGTH_MAX } from '../contract/fields.ts'
+import { FatalError, RetryableError } from './errors.ts'
+
+export interface Completion {
+  readonly result?: unknown
+  /** One line for people who read the ledger. */
+  readonly summary?: string
+  /** Where things were put that the result does not hold. */
+  readonly artifacts?: readonly z.input<typeof Artifact>[]
+  readonly deliveryProof?: z.input<typeof DeliveryProof>
+  /** Figures of the execution, kept in the receipt. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** Keep the result with the task, which also discharges the obligation; default true. */
+  readonly storeResult?: boolean
+}
+
+const COMPLETION = Symbol('completion')
+
+/** Return it from a handler to say more than the result. */
+export function completed(completion: Completion): object {
+  return { [COMPLETION]: completion }
+}
+
+/** The fields of an outcome of `settle` besides its task and lease. */
+export type Outcome =
+  | {
+      readonly action: 'complete'
+      readonly result: unknown
+      readonly store_result: boolean
+      readonly result_summary?: string
+      readonly artifacts?: z.input<typeof Artifact>[]
+      readonly delivery_proof?: z.input<typeof DeliveryProof>
+      readonly completion_metadata: Record<string, unknown>
+    }
+  | {
+      readonly action: 'fail'
+      readonly error: { code: string; message: string; [fact: string]: unknown }
+      readonly retryable: boolean
+      readonly retry_after_seconds?: number
+    }
+  | { readonly action: 'release'; readonly reason: string }
+
+/** Whoever fetches the result can tell whether it is the one that the receipt speaks of. */
+export async function outcomeOf(returned: unknown): Promise<Outcome> {
+  const { result, summary, artifacts, deliveryProof, metadata, storeResult = true } = completionOf(returned)
+  const plain = plainJson(result)
+  return {
+    action: 'complete',
+    result: plain,
+    store_result: storeResult,
+    ...(summary !== undefined && { result_summary: summary }),
+    ...(artifacts && { artifacts: [...artifacts] }),
+    ...(deliveryProof && { delivery_proof: deliveryProof }),
+    completion_metadata: { ...metadata, result_sha256: await sha256(canonicalJson(plain)) },
+  }
+}
+
+function completionOf(returned: unknown): Completion {
+  const isCompletion = typeof returned === 'object' && returned !== null && COMPLETION in returned
+  return isCompletion ? (returned[COMPLETION] as Completion) : { result: returned }
+}
+
+/** As it will be read back; what JSON cannot say is found here and not by a refused report. */
+function plainJson(result: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(result ?? null) ?? 'null')
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new FatalError(`The result is not JSON: ${reason}`, { code: 'result_not_json', cause })
+  }
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+export function failureOf(thrown: unknown): Outcome {
+  if (thrown instanceof FatalError) return failure({ ...factsOf(thrown), retryable: false })
+  if (!(thrown instanceof RetryableError)) return failure({ ...unexpected(thrown), retryable: true })
+  const { retryAfterSeconds } = thrown
+  const outcome = failure({ ...factsOf(thrown), retryable: true })
+  return retryAfterSeconds === undefined
+    ? outcome
+    : { ...outcome, retry_after_seconds: Math.max(0, Math.ceil(retryAfterSeconds)) }
+}
+
+/** A completion that the server will never take is a failure, and trying again would only repeat it. */
+export function refusedCompletion(code: string, message: string): Outcome {
+  return failure({ code, message: `The result was refused: ${message}`, retryable: false })
+}
+
+function factsOf({ code, message, details }: FatalError | RetryableError) {
+  return { code, message, details: plainJson(details) as Record<string, unknown> }
+}
+
+function unexpected(thrown: unknown) {
+  if (!(thrown instanceof Error)) return { code: 'Error', message: String(thrown) }
+  return { code: thrown.name || 'Error', message: thrown.message }
+}
+
+interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly retryable: boolean
+  readonly details?: Record<string, unknown>
+}
+
+/** Within the contract's bounds whatever was thrown: a failure that is refused would be lost. */
+function failure({ code, message, retryable, details = {} }: Failure): Extract<Outcome, { action: 'fail' }> {
+  const error = {
+    ...details,
+    code: sayable(code, NAME_LENGTH_MAX) || 'Error',
+    message: sayable(message, SUMMARY_LENGTH_MAX),
+  }
+  return { action: 'fail', error, retryable }
+}
+
+function sayable(text: string, lengthMax: number): string {
+  return text.toWellFormed().replaceAll('\0', '').slice(0, lengthMax).toWellFormed()
+}

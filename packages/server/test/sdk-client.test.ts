@@ -1,0 +1,82 @@
+// The client of the SDK against a real server over HTTP; what it makes of single replies is tested beside it.
+import { contract, createClient, type OperationKey } from '@asyncgate/sdk'
+import { afterAll, beforeAll, expect } from 'vitest'
+import sdk from '../../sdk/package.json' with { type: 'json' }
+import { configOf } from '../src/config.ts'
+import { type RunningGate, startGate } from '../src/gate.ts'
+import { verifies } from './requirements.ts'
+
+const KEY = 'the-key-of-the-test'
+let gate: RunningGate
+
+beforeAll(async () => {
+  const auth = { api_key: KEY }
+  gate = await startGate(configOf({ port: 0, database: { url: 'memory:' }, auth, log: { level: 'silent' } }))
+})
+afterAll(() => gate.stop())
+
+/** Does what is asked, but the answer is lost on its way back, the first `losses` times. */
+function losingFetch(losses: number): { fetch: typeof fetch; sent: () => number } {
+  let sent = 0
+  const lossy: typeof fetch = async (...request) => {
+    const reply = await fetch(...request)
+    sent += 1
+    if (sent > losses) return reply
+    await reply.body?.cancel()
+    throw new TypeError('fetch failed')
+  }
+  return { fetch: lossy, sent: () => sent }
+}
+
+verifies('SDK-1', 'a method for every operation, and the server knows each', async () => {
+  const client = createClient({ url: gate.url, apiKey: KEY })
+  expect(Object.keys(client)).toEqual(Object.keys(contract))
+  const id = '0198c0de-0000-7000-8000-000000000001'
+  for (const key of Object.keys(client) as OperationKey[]) {
+    const call = client[key] as (input: object) => Promise<object>
+    const answer = await call({ task_id: id, receipt_id: id, unknown_field: 1 }).catch((error) => error)
+    // An operation that the server has refuses the field by its name; one that it has not is not found.
+    expect([key, answer.code, answer.details?.field]).toEqual([key, 'invalid_input', expect.any(String)])
+  }
+})
+
+verifies(
+  'SDK-1',
+  'a creation whose answer was lost is repeated with its key, and makes one task',
+  async () => {
+    const { fetch, sent } = losingFetch(3)
+    const slept: number[] = []
+    const retry = { sleep: async (delayMs: number) => void slept.push(delayMs) }
+    const client = createClient({ url: gate.url, apiKey: KEY, fetch, retry })
+    const created = await client.createTask({ type: 'once', payload: { n: 1 } })
+    expect(created.is_duplicate).toBe(true)
+    expect([sent(), slept]).toEqual([4, [5_000, 10_000, 20_000]])
+    const { tasks } = await client.listTasks({ type: 'once' })
+    expect(tasks.map(({ task_id }) => task_id)).toEqual([created.task_id])
+  },
+)
+
+verifies('SDK-1', 'a claim is not repeated: its grant would be lost twice', async () => {
+  const { fetch, sent } = losingFetch(1)
+  const client = createClient({ url: gate.url, apiKey: KEY, fetch })
+  await expect(client.leaseNext({ worker_id: 'w', accept_types: ['none'] })).rejects.toMatchObject({
+    code: 'server_unreachable',
+  })
+  expect(sent()).toBe(1)
+})
+
+verifies('SDK-1', 'a signal ends a call that the server holds', async () => {
+  const client = createClient({ url: gate.url, apiKey: KEY })
+  const controller = new AbortController()
+  const held = client.leaseNext(
+    { worker_id: 'w', accept_types: ['none'], wait_seconds: 60 },
+    { signal: controller.signal },
+  )
+  controller.abort(new Error('enough'))
+  await expect(held).rejects.toThrow('enough')
+})
+
+verifies('SDK-1', 'it needs the schema library and nothing else', () => {
+  expect(Object.keys(sdk.dependencies)).toEqual(['zod'])
+  expect(sdk).not.toHaveProperty('peerDependencies')
+})
