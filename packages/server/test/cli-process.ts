@@ -63,6 +63,32 @@ export async function startCliServer(args: readonly string[], parts: ProcessPart
   }
 }
 
+export interface CliWorker {
+  /** Its exit code. */
+  stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts `asyncgate worker` and waits until it is ready. */
+export async function startCliWorker(args: readonly string[], parts: ProcessParts): Promise<CliWorker> {
+  const child = spawnCli(['worker', '--json', ...args], parts)
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  let log = ''
+  for await (const line of createInterface({ input: child.stderr! })) {
+    log += `${line}\n`
+    if (line.includes('"worker ready"')) {
+      child.stderr!.resume()
+      return {
+        stop: async (signal) => {
+          child.kill(signal)
+          const [code] = await exited
+          return code
+        },
+      }
+    }
+  }
+  throw new Error(`asyncgate worker ${args.join(' ')} did not start:\n${log}`)
+}
+
 /** Only what the test names is in the environment, besides what a process needs to run. */
 function spawnCli(args: readonly string[], { cwd, env }: ProcessParts): ChildProcess {
   const { PATH, HOME, TMPDIR } = process.env

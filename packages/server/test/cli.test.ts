@@ -24,7 +24,7 @@ async function start(args: readonly string[], env: Record<string, string> = {}):
   return server
 }
 
-const dev = (name: string) => start(['dev', '--database', `sqlite:./${name}.db`])
+const dev = (name: string) => start(['dev', '--no-worker', '--database', `sqlite:./${name}.db`])
 
 function asyncgate(line: string | readonly string[], env: Record<string, string> = {}) {
   return runCommand(typeof line === 'string' ? line.split(' ') : line, { cwd: folder, env })
@@ -35,7 +35,10 @@ describe('tasks', () => {
   let env: Record<string, string>
 
   beforeAll(async () => {
-    server = await startCliServer(['dev', '--database', 'sqlite:./tasks.db'], { cwd: folder, env: {} })
+    server = await startCliServer(['dev', '--no-worker', '--database', 'sqlite:./tasks.db'], {
+      cwd: folder,
+      env: {},
+    })
     env = { ASYNCGATE_URL: server.url }
   })
   afterAll(() => server.stop('SIGTERM'))
@@ -107,6 +110,15 @@ describe('tasks', () => {
     const asJson = await asyncgate(`task get ${unknown} --json`, env)
     expect(JSON.parse(asJson.out)).toMatchObject({ error: 'not_found', request_id: expect.any(String) })
   })
+})
+
+verifies('SDK-3', 'dev does the first task before the eyes of who created it', async () => {
+  const { url } = await start(['dev', '--database', 'memory:'])
+  const line = ['task', 'create', '--type', 'echo', '--payload', '{"hello":"world"}', '--wait', '--url', url]
+  const { code, out } = await asyncgate(line)
+  expect(code).toBe(0)
+  expect(out).toContain('"hello": "world"')
+  expect((await asyncgate(`obligations --url ${url}`)).out).toContain('Nothing is open')
 })
 
 verifies('AUTH-4', 'dev refuses other addresses and production, before it listens', async () => {

@@ -11,10 +11,10 @@ const order = [
   ['sdk'],
   ['clock', 'version'],
   ['ids', 'config'],
-  ['log', 'metrics'],
+  ['log', 'metrics', 'egress'],
   ['engine'],
   ['store', 'channel', 'auth'],
-  ['facade', 'service'],
+  ['facade', 'service', 'worker'],
   ['gate'], // the composition root: the one place that knows every part
   ['cli', 'testing'],
 ]
@@ -24,7 +24,9 @@ const owners: Record<string, string[]> = {
   pg: ['store'],
   'node:sqlite': ['store'],
   fastify: ['facade', 'gate'],
-  'node:http': ['auth', 'facade', 'gate'],
+  'node:http': ['auth', 'facade', 'gate', 'egress'],
+  'node:https': ['egress'],
+  'node:child_process': ['worker'],
   '@modelcontextprotocol/server': ['facade', 'cli'],
   '@modelcontextprotocol/node': ['facade', 'cli'],
   pino: ['log'],

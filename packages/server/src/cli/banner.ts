@@ -19,7 +19,7 @@ export function listeningLine({ url, host, port }: Listening): string {
 export const DEVELOPMENT_WARNING =
   'DEVELOPMENT MODE: no credentials are asked for. Whoever reaches this address can do everything; it is loopback only.'
 
-export function banner({ url }: Listening, { config, durability, paint }: BannerFacts): string {
+export function banner({ url }: Listening, { config, durability, workerTypes, paint }: BannerFacts): string {
   const facts = renderFacts(
     [
       ['API', url],
@@ -27,17 +27,21 @@ export function banner({ url }: Listening, { config, durability, paint }: Banner
       ['Docs', `${url}/docs`],
       ['Database', hidePassword(config.database.url)],
       ['Durability', durability],
+      ...(workerTypes ? [['Worker', workerTypes.join(', ')] as const] : []),
     ],
     paint,
   )
   const parts = [paint('bold', `AsyncGate ${VERSION}`), indent(facts)]
-  if (config.auth.mode === 'dev') parts.push(indent(warning(paint)), indent(firstTask(url)))
+  if (config.auth.mode === 'dev')
+    parts.push(indent(warning(paint)), indent(firstTask(url, workerTypes !== undefined)))
   return `\n${parts.join('\n\n')}\n\n`
 }
 
 interface BannerFacts {
   readonly config: Config
   readonly durability: string
+  /** What the worker beside the server takes, if there is one. */
+  readonly workerTypes: readonly string[] | undefined
   readonly paint: Paint
 }
 
@@ -51,9 +55,10 @@ function warning(paint: Paint): string {
   return [frame, ...lines, frame].join('\n')
 }
 
-function firstTask(url: string): string {
+function firstTask(url: string, hasWorker: boolean): string {
   const elsewhere = url.endsWith(':8420') ? '' : ` --url ${url}`
-  return `Try, in another terminal:\n  npx asyncgate task create --type echo --payload '{"hello":"world"}'${elsewhere}\n  npx asyncgate obligations${elsewhere}`
+  const wait = hasWorker ? ' --wait' : ''
+  return `Try, in another terminal:\n  npx asyncgate task create --type echo --payload '{"hello":"world"}'${wait}${elsewhere}\n  npx asyncgate obligations${elsewhere}`
 }
 
 function indent(text: string): string {

@@ -7,11 +7,13 @@ import { migrate } from './commands/migrate.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
+import { worker } from './commands/worker.ts'
 import { taskCancel, taskExplain, taskGet, taskList, taskRetry, taskWait } from './commands/tasks.ts'
 
 export const commands: readonly Command[] = [
   dev,
   serve,
+  worker,
   mcp,
   migrate,
   taskCreate,

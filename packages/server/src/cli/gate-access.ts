@@ -1,9 +1,11 @@
 // The one place where commands reach into the server. It is loaded late: `asyncgate task list` needs no
 // database driver and no HTTP server, and should not wait for them.
+import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
+import type { ReferenceParts } from '../worker/reference-worker.ts'
 
-export async function openLog(config: Config): Promise<Log> {
+export async function openLog(config: Pick<Config, 'log' | 'instanceId'>): Promise<Log> {
   const { createLog } = await import('../log.ts')
   return createLog(config)
 }
@@ -11,6 +13,12 @@ export async function openLog(config: Config): Promise<Log> {
 export async function startServer(config: Config, log: Log) {
   const { startGate } = await import('../gate.ts')
   return startGate(config, { log })
+}
+
+/** `sleepClock`: the system's. */
+export async function referenceWorker(parts: Omit<ReferenceParts, 'sleepClock'>) {
+  const { createReferenceWorker } = await import('../worker/reference-worker.ts')
+  return createReferenceWorker({ ...parts, sleepClock: systemClock })
 }
 
 export async function openStoreOf(config: Pick<Config, 'database'>) {

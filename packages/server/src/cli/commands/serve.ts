@@ -1,13 +1,18 @@
 // asyncgate dev | serve
+import type { Worker } from '@asyncgate/sdk'
 import { type Config, requireServable } from '../../config.ts'
 import type { Log } from '../../log.ts'
+import { HARMLESS_TYPES, type ReferenceType } from '../../worker/types.ts'
 import { banner, DEVELOPMENT_WARNING, listeningLine } from '../banner.ts'
 import { command, type ExitCode } from '../command.ts'
 import { Refusal } from '../failure.ts'
-import { openLog, startServer } from '../gate-access.ts'
+import { openLog, referenceWorker, startServer } from '../gate-access.ts'
 import { DATABASE_OPTIONS, LISTEN_OPTIONS, readConfig } from '../server-options.ts'
 import { hasColour, type StopSignal, type Terminal } from '../terminal.ts'
 import { painter } from '../text.ts'
+
+/** Whoever stops a server that they try out does not want to wait. */
+const DEV_GRACE_SECONDS = 1
 
 const OPTIONS = {
   ...LISTEN_OPTIONS,
@@ -21,12 +26,16 @@ const OPTIONS = {
 export const dev = command({
   name: 'dev',
   group: 'run',
-  summary: 'Start a server on this machine, without credentials.',
+  summary: 'Start a server and a worker on this machine, without credentials.',
   details:
     'Listens on loopback only and refuses everything else, since it asks nobody for a key. Tasks and receipts are kept ' +
-    'in ./asyncgate.db unless --database says otherwise.',
+    'in ./asyncgate.db unless --database says otherwise. A worker beside the server does tasks of the types ' +
+    `${HARMLESS_TYPES.join(', ')}, as "asyncgate worker" would.`,
   configured: true,
-  options: OPTIONS,
+  options: {
+    ...OPTIONS,
+    'no-worker': { kind: 'switch', about: 'Start the server alone.' },
+  },
   examples: [
     { line: 'asyncgate dev', about: 'on http://127.0.0.1:8420' },
     {
@@ -34,7 +43,10 @@ export const dev = command({
       about: 'for a test: any free port, nothing kept',
     },
   ],
-  run: (call) => serveUntilStopped(readConfig(call, { 'auth-mode': 'dev' }).config, call),
+  run: (call) => {
+    const { config } = readConfig(call, { 'auth-mode': 'dev' })
+    return serveUntilStopped(config, call, call.values['no-worker'] ? undefined : HARMLESS_TYPES)
+  },
 })
 
 export const serve = command({
@@ -60,7 +72,11 @@ interface ServeCall {
   readonly terminal: Terminal
 }
 
-async function serveUntilStopped(config: Config, { values, terminal }: ServeCall): Promise<ExitCode> {
+async function serveUntilStopped(
+  config: Config,
+  { values, terminal }: ServeCall,
+  workerTypes?: readonly ReferenceType[],
+): Promise<ExitCode> {
   requireServable(config)
   const log = await openLog(config)
   // Listened for before the start: a signal that comes during it must not be lost.
@@ -74,10 +90,13 @@ async function serveUntilStopped(config: Config, { values, terminal }: ServeCall
       banner(gate, {
         config,
         durability: await durabilityOf(gate),
+        workerTypes,
         paint: painter(hasColour(out, terminal.env)),
       }),
     )
+  const worker = workerTypes && (await startWorkerBeside(gate, { types: workerTypes, terminal, log }))
   const signal = await stopped
+  await worker?.stop({ graceSeconds: DEV_GRACE_SECONDS })
   if (await gate.stop()) {
     log.info('stopped')
     return 0
@@ -88,6 +107,26 @@ async function serveUntilStopped(config: Config, { values, terminal }: ServeCall
 }
 
 type Gate = Awaited<ReturnType<typeof startServer>>
+
+interface WorkerBeside {
+  readonly types: readonly ReferenceType[]
+  readonly terminal: Terminal
+  readonly log: Log
+}
+
+/** It calls over HTTP as any other worker would; only its renewals share the server's thread, which nothing there blocks. */
+async function startWorkerBeside(gate: Gate, { types, terminal, log }: WorkerBeside): Promise<Worker> {
+  const worker = await referenceWorker({
+    client: terminal.connect({ url: gate.url }),
+    workerId: 'dev-worker',
+    types,
+    log,
+    renewFrom: 'timer',
+    stopOnSignals: false,
+  })
+  worker.run().catch((error: unknown) => log.error({ error }, 'the worker has ended; the server goes on'))
+  return worker
+}
 
 async function start(config: Config, log: Log): Promise<Gate> {
   try {
