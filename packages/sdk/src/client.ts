@@ -10,7 +10,7 @@ import type { Input, Operation } from './contract/operation.ts'
 export interface ClientOptions {
   /** Where the server is, e.g. `http://127.0.0.1:8420`. */
   readonly url: string
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** Whom to act as where a call does not say; for keys that speak for more than one principal. */
   readonly principal?: {
     readonly kind?: 'agent' | 'worker' | 'service' | 'human'

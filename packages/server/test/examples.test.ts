@@ -33,6 +33,16 @@ test('an agent over MCP comes back and finds its work', async () => {
   expect(await example(process.execPath, 'examples/agent-over-mcp.ts')).toContain('nothing is open')
 })
 
+test('a worker with progress and cancel', async () => {
+  const out = await example(process.execPath, 'examples/progress-and-cancel.ts')
+  expect(out).toContain('done, after 5 reports of progress')
+  expect(out).toContain('canceled, and the worker has stopped')
+})
+
+test('a fan-out of a hundred tasks with a join', async () => {
+  expect(await example(process.execPath, 'examples/fan-out.ts')).toContain('squares is 328350')
+})
+
 test('a worker in Python', async (context) => {
   if (!hasPython) context.skip('there is no python3 on this machine')
   const client = createClient({ url: gate.url })

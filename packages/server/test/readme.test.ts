@@ -1,24 +1,25 @@
-// The README is true: its first-task lines run as written against a real server (on another port).
-import { execFile, spawnSync } from 'node:child_process'
+// The README is true: its first-task lines run as written against a real server (on another port), and so do the workers in it
+// and in the docs.
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { createClient } from '@asyncgate/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { configOf } from '../src/config.ts'
-import { type RunningGate, startGate } from '../src/gate.ts'
+import { type CliServer, startCliServer } from './cli-process.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 let folder: string
-let gate: RunningGate
+let server: CliServer
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'asyncgate-readme-'))
-  const database = { url: `sqlite:${join(folder, 'gate.db')}` }
-  gate = await startGate(configOf({ port: 0, database, auth: { mode: 'dev' }, log: { level: 'silent' } }))
+  server = await startCliServer(['dev'], { cwd: folder, env: {} })
 })
 afterAll(async () => {
-  await gate.stop()
+  await server.stop('SIGTERM')
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -27,7 +28,7 @@ async function shellBlocks(section: string): Promise<string> {
   const text = readme.split(/^## /m).find((part) => part.startsWith(section))
   const blocks = [...(text ?? '').matchAll(/```sh\n(.*?)```/gs)].map((match) => match[1]!)
   expect(blocks.length).toBeGreaterThan(3)
-  return blocks.join('\n').replaceAll('8420', String(gate.port)).replaceAll('npx asyncgate', 'asyncgate')
+  return blocks.join('\n').replaceAll('8420', String(server.port)).replaceAll('npx asyncgate', 'asyncgate')
 }
 
 test('the first task, with curl and the command line', async (context) => {
@@ -36,9 +37,51 @@ test('the first task, with curl and the command line', async (context) => {
   const env = {
     ...process.env,
     PATH: [join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
-    ASYNCGATE_URL: gate.url,
+    ASYNCGATE_URL: server.url,
   }
   const { stdout } = await promisify(execFile)('bash', ['-euc', script], { cwd: folder, env })
-  expect(stdout).toContain('"status":"succeeded"')
+  expect(stdout).toContain('"hello": "world"')
   expect(stdout).toContain('1 open for agent/default')
+  expect(stdout).toContain('"status":"succeeded"')
+  expect(stdout).toContain('"text": "Hello, Ada"')
+  expect(stdout).toMatch(/task\.assigned[^]*task\.accepted[^]*task\.completed[^]*task\.result_ready/)
+})
+
+async function programs(file: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, file), 'utf8')
+  const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1]!)
+  return blocks
+    .filter((block) => block.startsWith('import '))
+    .map((block) => block.replaceAll('8420', String(server.port)))
+}
+
+/** TypeScript from stdin, as if it were a file in the folder of the clone. */
+function run(program: string) {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] },
+    stdio: ['pipe', 'inherit', 'ignore'],
+  })
+  child.stdin.end(program)
+  return { child, exited: once(child, 'exit').then(([code]) => code as number | null) }
+}
+
+test.each(['README.md', 'docs/workers.md'])(
+  'the worker in %s greets, and stops when it is told',
+  async (file) => {
+    const [program] = await programs(file)
+    const { child, exited } = run(program!)
+    const client = createClient({ url: server.url })
+    const { task_id } = await client.createTask({ type: 'greet', payload: { name: 'Ada' } })
+    const task = await client.getTask({ task_id, wait_seconds: 30 })
+    expect(task).toMatchObject({ progress: { percent: 50 }, result: { result: { text: 'Hello, Ada' } } })
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+  },
+)
+
+test('the test in docs/workers.md passes', async () => {
+  const [, program] = await programs('docs/workers.md')
+  expect(program).toContain('asyncgate/testing')
+  expect(await run(program!).exited).toBe(0)
 })
