@@ -23,6 +23,10 @@ const ended = async ({ client }: WorkerRig, task: Parameters<Client['createTask'
   return client.getTask({ task_id, wait_seconds: 60 })
 }
 
+function nested(depth: number): unknown {
+  return depth === 0 ? 'deep' : [nested(depth - 1)]
+}
+
 /** A handler that only ends when its lease does, and what it was given. */
 function waiting() {
   const started = Promise.withResolvers<TaskContext>()
@@ -124,11 +128,57 @@ describe('outcomes', () => {
     ['no JSON', 10n, 'result_not_json'],
     ['text that the server refuses', 'a\0b', 'invalid_input'],
     ['more than the server keeps', 'x'.repeat(1_048_577), 'payload_too_large'],
+    ['deeper than the server reads', nested(2_000), 'invalid_input'],
   ])('a result that is %s fails the task for good', async (_what, result, code) => {
     const rig = await runWorker((worker) => worker.task('odd', () => result))
     expect(await ended(rig, { type: 'odd' })).toMatchObject({ status: 'failed', result: { error: { code } } })
   })
 })
+
+test('a failure with details that the server refuses is reported without them', async () => {
+  const rig = await runWorker((worker) =>
+    worker.task('odd', () => Promise.reject(new FatalError('no', { details: { text: 'a\0b' } }))),
+  )
+  expect((await ended(rig, { type: 'odd' })).result?.error).toEqual({ code: 'FatalError', message: 'no' })
+})
+
+test.each(['internal_error', 'payload_too_large'] as const)(
+  'one outcome that the server answers with %s does not hold up the others',
+  async (code) => {
+    const between = (client: Client): Partial<Client> => ({
+      settle: async (input, options) => {
+        const outcomes = (input.outcomes ?? []) as { action: string; result?: unknown }[]
+        if (outcomes.some(({ action, result }) => action === 'complete' && result === 'poison'))
+          throw new GateError(code, 'no')
+        return client.settle(input, options)
+      },
+    })
+    const started = Promise.withResolvers<void>()
+    const rig = await runWorker(
+      (worker) =>
+        worker.task('any', async ({ at }) => {
+          if (at === 9) started.resolve()
+          await started.promise
+          return at === 4 ? 'poison' : 'fine'
+        }),
+      { between },
+    )
+    const tasks = Array.from({ length: 10 }, (_, at) => ({ type: 'any', payload: { at }, max_attempts: 1 }))
+    const created = await rig.client.createTasks({ tasks })
+    await started.promise
+    if (code === 'internal_error')
+      for (let retry = 1; retry <= 3; retry += 1) {
+        await rig.seen('trouble', retry)
+        await rig.clock.advance(4_000)
+      }
+    await rig.seen('ended', 10)
+    for (const [at, task] of created.tasks.entries()) {
+      const { status, result } = await rig.client.getTask({ task_id: String(task.task_id) })
+      expect([at, status]).toEqual([at, at === 4 ? 'failed' : 'succeeded'])
+      if (at === 4) expect(result?.error).toMatchObject({ code })
+    }
+  },
+)
 
 describe('throughput', () => {
   verifies(
@@ -296,6 +346,33 @@ describe('trouble', () => {
 })
 
 describe('the end', () => {
+  test('what a call under way still claims is given back at once', async () => {
+    const claimed = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    const slow = (client: Client): Partial<Client> => ({
+      settle: async (...given) => {
+        const reply = await client.settle(...given)
+        if (reply.tasks.length > 0) {
+          claimed.resolve()
+          await answer.promise
+        }
+        return reply
+      },
+    })
+    const rig = await runWorker((worker) => worker.task('small', () => 'done'), {
+      between: slow,
+      concurrency: 1,
+    })
+    const created = await rig.client.createTasks({ tasks: [{ type: 'small' }, { type: 'small' }] })
+    await claimed.promise
+    const stopped = rig.worker.stop()
+    answer.resolve()
+    await stopped
+    const [, second] = created.tasks
+    const task = await rig.client.getTask({ task_id: String(second!.task_id) })
+    expect(task).toMatchObject({ status: 'queued', attempt: 0, expiries: 0, fence: 1 })
+  })
+
   verifies(
     'SDK-2',
     'a stop completes what ends within the grace and gives the rest back at once',

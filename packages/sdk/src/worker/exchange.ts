@@ -3,22 +3,19 @@
 import type { Client } from '../client.ts'
 import type { Input } from '../contract/operation.ts'
 import type { GateContract } from '../contract/index.ts'
-import { GateError } from '../errors.ts'
+import type { GateError } from '../errors.ts'
 import type { WorkerClock } from './clock.ts'
-import type { Execution, LeasedTask } from './execution.ts'
-import type { Outcome } from './outcome.ts'
-
-export interface Report {
-  readonly execution: Execution
-  readonly outcome: Outcome
-  readonly durationMs: number
-  /** What the handler threw. */
-  readonly error?: unknown
-}
-
-export type ReportAnswer =
-  | { readonly ok: true; readonly requeued?: unknown }
-  | { readonly ok: false; readonly error: string; readonly message: string; readonly task_status?: unknown }
+import type { LeasedTask } from './execution.ts'
+import {
+  isAboutAnOutcome,
+  isPassing,
+  type Report,
+  type ReportAnswer,
+  RETRY_MS_MAX,
+  retryAfterMs,
+  takeBatch,
+  toWire,
+} from './report.ts'
 
 type Claim = NonNullable<Input<GateContract['settle']>['claim']>
 
@@ -48,11 +45,9 @@ export interface Exchange {
   close(): void
 }
 
-const OUTCOMES_MAX = 1_000
-/** Well below what the server takes in one request; a single outcome may be larger. */
-const BATCH_BYTES_MAX = 4 * 1_048_576
+/** A fault on the server's side that has come this often in a row is the outcome's. */
+const DEFECTS_MAX = 3
 const FIRST_RETRY_MS = 500
-const RETRY_MS_MAX = 30_000
 /** A server that does not let claims wait must not be asked without pause. */
 const EMPTY_CLAIM_MS_MIN = 1_000
 
@@ -65,6 +60,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
   let taken = 0 // places with a handler at work
   let asked = 0 // places that a call under way may fill
   let failures = 0
+  let suspects = 0 // how many of the next outcomes are reported by themselves
   let settling = false
   let polling = false
   const sleepers = new Set<() => void>()
@@ -113,7 +109,11 @@ export function createExchange(parts: ExchangeParts): Exchange {
   }
 
   async function settle(): Promise<void> {
-    const batch = takeBatch(unreported)
+    // Handlers that were given their tasks together often end together. With ten at a time on SQLite, waiting for them makes
+    // half as many commits, and 950 tasks a second instead of 600.
+    if (taken > 0) await nextTurn()
+    const batch = takeBatch(unreported, suspects > 0 ? 1 : undefined)
+    suspects = Math.max(0, suspects - 1)
     try {
       const { outcomes } = await claiming((wanted) =>
         client.settle(
@@ -127,12 +127,21 @@ export function createExchange(parts: ExchangeParts): Exchange {
       )
       answer(batch, outcomes)
     } catch (error) {
-      const [only] = batch
-      if (batch.length === 1 && only && error instanceof GateError && error.code === 'payload_too_large')
-        return parts.onAnswer(only, { ok: false, error: error.code, message: error.message })
+      if (isAboutAnOutcome(error)) return single(batch, error)
       unreported.unshift(...batch)
       await recover(error)
     }
+  }
+
+  /** One outcome that the server cannot take must not hold up the others: they go one by one until it is found. */
+  async function single(batch: readonly Report[], error: GateError): Promise<void> {
+    const [only] = batch
+    const isTransient = error.code === 'internal_error' && failures < DEFECTS_MAX
+    if (batch.length === 1 && only && !isTransient)
+      return parts.onAnswer(only, { ok: false, error: error.code, message: error.message })
+    unreported.unshift(...batch)
+    suspects = batch.length
+    if (isTransient) await recover(error)
   }
 
   function answer(batch: readonly Report[], answers: readonly ReportAnswer[]): void {
@@ -209,28 +218,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
   }
 }
 
-function toWire({ execution: { task }, outcome }: Report) {
-  return { task_id: task.task_id, lease_id: task.lease_id, ...outcome }
-}
-
-/** At least one, however large. */
-function takeBatch(unreported: Report[]): Report[] {
-  let bytes = 0
-  let count = 0
-  for (const report of unreported.slice(0, OUTCOMES_MAX)) {
-    bytes += JSON.stringify(report.outcome).length
-    if (count > 0 && bytes > BATCH_BYTES_MAX) break
-    count += 1
-  }
-  return unreported.splice(0, count)
-}
-
-/** Whether the same call may succeed later. A fault on the server's side may be mended there. */
-function isPassing(error: unknown): error is GateError {
-  return error instanceof GateError && (error.retryable || error.code === 'internal_error')
-}
-
-function retryAfterMs({ details }: GateError): number | undefined {
-  const { retry_after: seconds } = details
-  return typeof seconds === 'number' ? Math.min(seconds * 1_000, RETRY_MS_MAX) : undefined
+/** Of the event loop; not a matter of time, so not the clock's. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void (globalThis.setImmediate ?? setTimeout)(resolve))
 }

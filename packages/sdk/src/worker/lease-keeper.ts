@@ -2,6 +2,7 @@
 // its own where there are threads, else beside the handlers.
 import type { WorkerClock } from './clock.ts'
 import type { LostLease } from './errors.ts'
+import { isPassingCode } from './report.ts'
 
 export interface HeldLease {
   readonly taskId: string
@@ -99,7 +100,7 @@ export function createLeaseKeeper({ renew, ttlMs, clock, reports }: KeeperParts)
       // It lives on to its end, and is asked for then, to learn that it is over.
       reports.onTrouble(answer.message)
       kept.dueAt = kept.endsAt
-    } else if (answer === undefined || isPassing(answer.error)) {
+    } else if (answer === undefined || isPassingCode(answer.error)) {
       postpone(kept)
     } else {
       const { message, task_status: status } = answer
@@ -135,11 +136,6 @@ export function createLeaseKeeper({ renew, ttlMs, clock, reports }: KeeperParts)
       held.clear()
     },
   }
-}
-
-/** Says nothing of the lease. */
-function isPassing(error: string): boolean {
-  return ['database_unavailable', 'rate_limit_exceeded', 'quota_exceeded', 'internal_error'].includes(error)
 }
 
 function messageOf(error: unknown): string {

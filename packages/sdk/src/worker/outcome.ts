@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { canonicalJson } from '../canonical-json.ts'
 import { type Artifact, type DeliveryProof, NAME_LENGTH_MAX, SUMMARY_LENGTH_MAX } from '../contract/fields.ts'
 import { FatalError, RetryableError } from './errors.ts'
+import { sha256 } from './sha256.ts'
 
 export interface Completion {
   readonly result?: unknown
@@ -73,11 +74,6 @@ function plainJson(result: unknown): unknown {
   }
 }
 
-async function sha256(text: string): Promise<string> {
-  const digest = await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
 export function failureOf(thrown: unknown): Outcome {
   if (thrown instanceof FatalError) return failure({ ...factsOf(thrown), retryable: false })
   if (!(thrown instanceof RetryableError)) return failure({ ...unexpected(thrown), retryable: true })
@@ -88,9 +84,23 @@ export function failureOf(thrown: unknown): Outcome {
     : { ...outcome, retry_after_seconds: Math.max(0, Math.ceil(retryAfterSeconds)) }
 }
 
-/** A completion that the server will never take is a failure, and trying again would only repeat it. */
-export function refusedCompletion(code: string, message: string): Outcome {
-  return failure({ code, message: `The result was refused: ${message}`, retryable: false })
+/**
+ * What is said instead of an outcome that the server will not take: of a completion that it failed (trying again would only
+ * repeat it, unless the fault is the server's), of a failure the same with less.
+ */
+export function substituteFor(outcome: Outcome, refusal: Refusal): Outcome | undefined {
+  if (outcome.action === 'release') return undefined
+  if (outcome.action === 'fail') {
+    const { code, message } = outcome.error
+    return { ...outcome, error: { code, message } }
+  }
+  const message = `The result was refused: ${refusal.message}`
+  return failure({ code: refusal.error, message, retryable: refusal.error === 'internal_error' })
+}
+
+interface Refusal {
+  readonly error: string
+  readonly message: string
 }
 
 function factsOf({ code, message, details }: FatalError | RetryableError) {

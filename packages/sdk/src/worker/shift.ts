@@ -2,11 +2,12 @@
 import { type WorkerClock, endsWithin } from './clock.ts'
 import { LeaseEndedError, leaseEnded } from './errors.ts'
 import type { TaskEnd, WorkerEvent, WorkerLog } from './events.ts'
-import { createExchange, type ExchangeParts, type Report, type ReportAnswer } from './exchange.ts'
+import { createExchange, type ExchangeParts } from './exchange.ts'
 import { createExecution, type Execution, type Handler, type LeasedTask } from './execution.ts'
 import { openKeeper } from './keeper.ts'
-import { failureOf, type Outcome, outcomeOf, refusedCompletion } from './outcome.ts'
+import { failureOf, type Outcome, outcomeOf, substituteFor } from './outcome.ts'
 import { checkPayload, type PayloadSchema } from './payload.ts'
+import type { Report, ReportAnswer } from './report.ts'
 import type { Client } from '../client.ts'
 
 export interface Registered {
@@ -41,6 +42,8 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
   const { client, workerId, clock, emit, tasks } = parts
   const executions = new Map<string, Execution>()
   const waiting: (() => void)[] = []
+  let isStopping = false
+  const held = () => ({ client, workerId, log: parts.log, now: clock.now() })
   const keeper = await openKeeper({
     client,
     workerId,
@@ -60,6 +63,7 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
   const exchange = createExchange({
     ...parts,
     onTasks(claimed) {
+      if (isStopping) return exchange.report(claimed.map((task) => giveBack(createExecution(task, held()))))
       // All are kept before the first handler starts: it may not let go of this thread for long.
       keeper.keep(claimed.map((task) => ({ taskId: task.task_id, leaseId: task.lease_id })))
       emit({ kind: 'claimed', count: claimed.length })
@@ -70,7 +74,7 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
   })
 
   async function begin(task: LeasedTask): Promise<void> {
-    const execution = createExecution(task, { client, workerId, log: parts.log, now: clock.now() })
+    const execution = createExecution(task, held())
     executions.set(task.lease_id, execution)
     emit({ kind: 'started', task })
     const { outcome, error } = await execute(execution, tasks.get(task.type)!) // only types in `tasks` are claimed
@@ -93,12 +97,11 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
     if (answer.ok) return close(execution, endOf(outcome, answer), durationMs, report.error)
     const error = new Error(answer.message)
     if (OVER.includes(answer.error)) return close(execution, 'lost', durationMs, error)
-    if (outcome.action !== 'complete') {
-      emit({ kind: 'trouble', message: `a report was refused: ${answer.message}` })
-      return close(execution, 'lost', durationMs, error)
-    }
-    const refused = refusedCompletion(answer.error, answer.message)
-    exchange.report([{ execution, outcome: refused, durationMs, error }])
+    const substitute = report.isSubstitute ? undefined : substituteFor(outcome, answer)
+    if (substitute !== undefined)
+      return exchange.report([{ execution, outcome: substitute, durationMs, error, isSubstitute: true }])
+    emit({ kind: 'trouble', message: `a report was refused: ${answer.message}` })
+    close(execution, 'lost', durationMs, error)
   }
 
   function close(execution: Execution, end: TaskEnd, durationMs: number, error?: unknown): void {
@@ -125,6 +128,7 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
   exchange.start()
   return {
     async stop(graceMs) {
+      isStopping = true
       emit({ kind: 'stopping', running: working().length })
       exchange.stopClaiming()
       if (graceMs > 0) await endsWithin(untilNoneWorks(), graceMs, clock)

@@ -58,7 +58,8 @@ const CONCURRENCY = 10
 const CONCURRENCY_MAX = 1_000
 /** Below the 30 seconds that container platforms give by default. */
 const GRACE_SECONDS = 25
-const WAIT_SECONDS = 60
+/** Below the 60 seconds after which proxies give up on an answer by default. */
+const WAIT_SECONDS = 30
 const FIRST_RETRY_MS = 500
 const RETRY_MS_MAX = 30_000
 
@@ -94,7 +95,7 @@ export function createWorker(options: WorkerOptions): Worker {
       client,
       workerId,
       tasks,
-      concurrency: Math.min(concurrency, config.claim.max_tasks),
+      concurrency,
       claim: {
         accept_types: [...tasks.keys()],
         worker_instance_id: systemIds.next(),
