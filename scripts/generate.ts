@@ -6,6 +6,7 @@ import { cliReference } from '../packages/server/src/cli/reference.ts'
 import { configurationReference } from '../packages/server/src/config/reference.ts'
 import { openApi } from '../packages/server/src/facade/openapi.ts'
 import { errorsReference, operationsReference } from '../packages/server/src/facade/reference.ts'
+import { sdkReference } from './sdk-reference.ts'
 import server from '../packages/server/package.json' with { type: 'json' }
 
 interface Generator {
@@ -19,6 +20,7 @@ const generators: readonly Generator[] = [
   { path: 'docs/reference/errors.md', make: errorsReference },
   { path: 'docs/reference/configuration.md', make: configurationReference },
   { path: 'docs/reference/cli.md', make: cliReference },
+  { path: 'docs/reference/sdk.md', make: sdkReference },
 ]
 
 const root = dirname(import.meta.dirname)

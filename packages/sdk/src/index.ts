@@ -10,7 +10,13 @@ export { Receipt } from './contract/receipt.ts'
 export { NewTask, Task, TaskResult } from './contract/task.ts'
 export * from './errors.ts'
 export { type CallOptions, type Client, type ClientOptions, createClient, type Reply } from './client.ts'
-export { FatalError, type LeaseEnd, LeaseEndedError, RetryableError } from './worker/errors.ts'
+export {
+  type FailureOptions,
+  FatalError,
+  type LeaseEnd,
+  LeaseEndedError,
+  RetryableError,
+} from './worker/errors.ts'
 export type { TaskEnd, WorkerEvent, WorkerLog } from './worker/events.ts'
 export type { Handler, Progress, TaskContext } from './worker/execution.ts'
 export { type Completion, completed } from './worker/outcome.ts'

@@ -17,7 +17,7 @@ export const systemClock: WorkerClock = {
   },
 }
 
-/** For the life of a lease as this process sees it: goes on evenly when somebody sets the clock of the machine. */
+/** For lengths of time: goes on evenly when somebody sets the clock of the machine. */
 export const steadyClock: WorkerClock = { ...systemClock, now: () => performance.now() }
 
 /** Resolves with `false` when the time is up before the work has ended. */

@@ -24,14 +24,12 @@ export type WorkerEvent =
  */
 export type TaskEnd = 'completed' | 'retrying' | 'failed' | 'released' | 'lost'
 
-type Write = (fields: object, message: string) => void
-
 /** pino's shape, which most structured loggers share. */
 export interface WorkerLog {
-  debug: Write
-  info: Write
-  warn: Write
-  error: Write
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
 }
 
 const LEVEL_OF_END = {

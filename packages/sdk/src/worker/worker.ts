@@ -3,7 +3,7 @@ import type { Client } from '../client.ts'
 import { systemIds } from '../client/ids.ts'
 import { LIST_ENTRIES_MAX } from '../contract/fields.ts'
 import { GateError } from '../errors.ts'
-import { systemClock, type WorkerClock } from './clock.ts'
+import { steadyClock, type WorkerClock } from './clock.ts'
 import { logEvent, type WorkerEvent, type WorkerLog } from './events.ts'
 import type { Handler } from './execution.ts'
 import { consoleLog, logWith, silentLog } from './log.ts'
@@ -64,7 +64,7 @@ const FIRST_RETRY_MS = 500
 const RETRY_MS_MAX = 30_000
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { client, workerId, concurrency = CONCURRENCY, clock = systemClock } = options
+  const { client, workerId, concurrency = CONCURRENCY, clock = steadyClock } = options
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > CONCURRENCY_MAX)
     throw new RangeError(`concurrency must be a whole number from 1 to ${CONCURRENCY_MAX}.`)
   const log = logWith(options.log === false ? silentLog : (options.log ?? consoleLog), {
