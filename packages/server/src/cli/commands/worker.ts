@@ -42,7 +42,7 @@ export const worker = command({
       about: 'echo, sleep_then_return and http_get for the server on this machine',
     },
     {
-      line: 'asyncgate worker --type command --allow-program git,jq --folder ./checkouts --concurrency 2',
+      line: 'asyncgate worker --type command --allow-program jq,sha256sum --folder ./data --concurrency 2',
       about: 'two programs, two at a time',
     },
   ],
