@@ -105,7 +105,11 @@ const database = z.strictObject({
     expects: 'a database URL as for database.url, or nothing',
     secret: 'password',
   }),
-  pool_size: whole('PostgreSQL connections per server.', { default: 10, min: 1, max: 1_000 }),
+  pool_size: whole('PostgreSQL connections per server: half for writing, half for reading.', {
+    default: 10,
+    min: 2,
+    max: 1_000,
+  }),
   prepared_statements: onOff('Turn off behind a pooler that does not keep prepared statements.', true),
 })
 

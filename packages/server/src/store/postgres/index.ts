@@ -25,17 +25,19 @@ export interface PostgresOptions {
 }
 
 export async function createPostgresStore(options: PostgresOptions): Promise<Store> {
-  const pool = createPool(options)
+  const half = Math.ceil(options.poolSize / 2)
+  const writing = createPool({ ...options, poolSize: half, plannedOnce: true })
+  const reading = createPool({ ...options, poolSize: half })
   const sessionOn = createSessions(options)
-  const reader = sessionOn(pool)
+  const reader = sessionOn(reading)
   const hints = createHints({ config: connectionConfig(options), log: options.log })
   let closing: Promise<void> | null = null
   const driver: Driver = {
     kind: 'postgres',
     commitsAtOnce: COMMITS_AT_ONCE,
     reader,
-    scanner: createScanner(pool, sessionOn),
-    begin: () => beginTransaction(pool, sessionOn),
+    scanner: createScanner(reading, sessionOn),
+    begin: () => beginTransaction(writing, sessionOn),
     holdCounts,
     tryHoldKeys,
     selectCandidates,
@@ -47,7 +49,7 @@ export async function createPostgresStore(options: PostgresOptions): Promise<Sto
     readClock: () => readClock(reader),
     ping: async () => void (await reader.all(PING, [])),
     durability: () => durability(reader),
-    close: () => (closing ??= Promise.all([hints.close(), pool.end()]).then(() => {})),
+    close: () => (closing ??= Promise.all([hints.close(), writing.end(), reading.end()]).then(() => {})),
   }
   return createSqlStore(driver)
 }
