@@ -73,8 +73,14 @@ function findingsText(findings: Findings, { paint }: View): string {
       'fix' in finding ? `\n${' '.repeat(width + 8)}${paint('bold', 'Fix:')} ${safeLines(finding.fix)}` : ''
     return `${paint(style, mark.padEnd(4))}  ${check.padEnd(width)}  ${safeLines(finding.message)}${fix}`
   })
-  const failed = findings.filter(({ finding }) => finding.status === 'fail').length
-  const verdict =
-    failed === 0 ? 'Nothing is wrong.' : `${failed} ${failed === 1 ? 'check fails' : 'checks fail'}.`
-  return `${lines.join('\n')}\n\n${verdict}`
+  const count = (status: Finding['status']) =>
+    findings.filter(({ finding }) => finding.status === status).length
+  return `${lines.join('\n')}\n\n${verdictOf({ failed: count('fail'), warned: count('warn') })}`
+}
+
+function verdictOf({ failed, warned }: { failed: number; warned: number }): string {
+  const several = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`
+  const warnings = warned === 0 ? '' : ` ${several(warned, 'warning', 'warnings')}: see above.`
+  if (failed > 0) return `${several(failed, 'check fails', 'checks fail')}.${warnings}`
+  return warned === 0 ? 'Nothing is wrong.' : `Nothing fails.${warnings}`
 }
