@@ -1,9 +1,12 @@
 // The composition root: the only file that knows every part. `openGate` is the server without a network, `startGate`
 // puts HTTP before it.
 import { hostname } from 'node:os'
-import { type Authenticate, createSharedKeyAuth } from './auth/shared-key.ts'
+import { createAuthenticate } from './auth/authenticate.ts'
+import type { Authenticate } from './auth/credential.ts'
+import { createKeyCheck } from './auth/key-check.ts'
+import type { HashCost } from './auth/secret-hash.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { type Config, isLoopback, requireServable } from './config.ts'
+import { type Config, isLoopback, requireKey, requireServable } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { createRecentWorkers } from './engine/recent-workers.ts'
 import { createDispatch, type Dispatch } from './facade/dispatch.ts'
@@ -31,7 +34,9 @@ export interface GateParts {
   readonly ids?: Ids
   /** Already opened and migrated; closed by the gate all the same. */
   readonly store?: Store
-  /** Who a credential stands for; by default the one shared key, or everybody in development mode. */
+  /** What hashing the secret of a key costs; by default what AUTH-1 asks for. Tests make many keys. */
+  readonly hashCost?: HashCost
+  /** Who a credential stands for; by default what the configuration says. */
   readonly authenticate?: Authenticate
 }
 
@@ -109,6 +114,9 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     sweepIntervalSeconds: config.lease.sweepIntervalSeconds,
     workers: createRecentWorkers(),
     clock,
+    ids,
+    random,
+    ...(parts.hashCost && { hashCost: parts.hashCost }),
     server,
     onClaim: (event) => metrics.onClaim(event),
   })
@@ -146,12 +154,19 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
 export async function startGate(config: Config, parts: GateParts = {}): Promise<RunningGate> {
   requireServable(config)
   const clock = parts.clock ?? systemClock
-  const ids = parts.ids ?? createIds({ clock, random: parts.random ?? systemRandom })
+  const random = parts.random ?? systemRandom
+  const ids = parts.ids ?? createIds({ clock, random })
   const log = parts.log ?? createLog(config)
   const gate = await openGate(config, { ...parts, log, clock, ids })
+  const { store } = gate
+  await requireCallers(config, store, clock).catch(async (error: unknown) => {
+    await gate.stop()
+    throw error
+  })
   const app = createHttp({
     dispatch: gate.dispatch,
-    authenticate: parts.authenticate ?? createSharedKeyAuth(config.auth),
+    authenticate:
+      parts.authenticate ?? createAuthenticate(config.auth, createKeyCheck({ store, clock, random })),
     hostGuard: createHostGuard({ loopback: isLoopback(config.host), allowedHosts: config.mcp.allowedHosts }),
     asksForCredentials: config.auth.mode === 'keys',
     toolNames: config.mcp.toolNames,
@@ -186,6 +201,11 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
       return isDoneWithin(STOP_MS_MAX, stopping, clock).finally(() => app.server.closeAllConnections())
     },
   }
+}
+
+/** A server that nobody could call is a mistake; it is told at the start. */
+async function requireCallers({ auth }: Config, store: Store, clock: Clock): Promise<void> {
+  if (auth.mode === 'keys' && auth.apiKey === null) requireKey(await store.hasLiveKeys(clock.now()))
 }
 
 function isDoneWithin(ms: number, work: Promise<void>, clock: Clock): Promise<boolean> {

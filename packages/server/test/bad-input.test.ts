@@ -14,6 +14,7 @@ import { configOf } from '../src/config.ts'
 import { encodeCursor } from '../src/facade/page.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { createLog } from '../src/log.ts'
+import { CHEAP } from './api-key.ts'
 import { type Protocol, PROTOCOLS } from './doors.ts'
 import { inputOf } from './schema-values.ts'
 import { callRaw, type RawAnswer, type RawCall } from './raw-calls.ts'
@@ -247,7 +248,11 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
       claim: { max_wait_seconds: 0 },
       lease: { sweep_interval_seconds: 3_600 },
     })
-    gate = await startGate(config, { store: opened.store, log: createLog(config) })
+    gate = await startGate(config, {
+      hashCost: CHEAP,
+      store: opened.store,
+      log: createLog(config),
+    })
     scene = await setScene(gate)
   })
   afterAll(async () => {

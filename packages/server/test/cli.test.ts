@@ -139,6 +139,39 @@ verifies('AUTH-4', 'dev says loudly that it asks for no credentials', async () =
   expect(server.err()).toContain('DEVELOPMENT MODE: no credentials are asked for.')
 })
 
+test('keys are made on the database, used on its server, listed and revoked through it', async () => {
+  const database = ['--database', 'sqlite:./made.db']
+  const refused = await asyncgate(['serve', '--port', '0', ...database])
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('asyncgate keys create') })
+  const create = ['keys', 'create', '--role', 'admin', '--principal', 'human/ada', '--name', 'first']
+  const made = await asyncgate([...create, ...database, '--json'])
+  expect(made).toMatchObject({ code: 0, err: '' })
+  const { api_key: key, key_id: keyId, prefix } = JSON.parse(made.out)
+
+  const { url } = await start(['serve', ...database])
+  const env = { ASYNCGATE_API_KEY: key }
+  const worker = ['keys', 'create', '--role', 'worker', '--principal', 'worker/indexer', '--url', url]
+  const [created, listed] = [await asyncgate(worker, env), await asyncgate(`keys list --url ${url}`, env)]
+  expect(created.out).toMatch(/^key +aga_\w{52}\n[^]*shown this once/)
+  expect(listed.out).toMatch(new RegExp(`${keyId} +${prefix} +active +admin +human/ada`))
+  const rotated = await asyncgate(`keys rotate ${keyId} --overlap-seconds 3600 --url ${url} --json`, env)
+  expect(JSON.parse(rotated.out)).toMatchObject({ name: 'first', role: 'admin' })
+  const next = { ASYNCGATE_API_KEY: JSON.parse(rotated.out).api_key }
+  const revoked = await asyncgate(`keys revoke ${keyId} --url ${url}`, next)
+  expect(revoked).toMatchObject({ code: 0, out: expect.stringContaining(`Revoked ${prefix}`) })
+  const left = await asyncgate(['keys', 'list', ...database])
+  expect(left.out).toMatch(new RegExp(`${keyId} +${prefix} +revoked`))
+})
+
+test('keys in memory would be lost, and a tenant goes with a database', async () => {
+  const create = 'keys create --role agent --principal agent/a'
+  expect(await asyncgate(`${create} --database memory:`)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('lost at once'),
+  })
+  expect(await asyncgate(`${create} --tenant acme --url http://127.0.0.1:1`)).toMatchObject({ code: 2 })
+})
+
 test('serve asks for its key, and the commands send it from ASYNCGATE_API_KEY', async () => {
   const key = 'a-shared-key-for-this-test'
   const { url } = await start(['serve', '--database', 'sqlite:./keys.db'], { ASYNCGATE_AUTH_API_KEY: key })
@@ -225,6 +258,7 @@ test('doctor finds a running server and its database well', async () => {
     durability: 'ok',
     clock: 'ok',
     ledger: 'ok',
+    keys: 'ok',
   })
 })
 

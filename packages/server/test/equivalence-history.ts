@@ -359,7 +359,41 @@ const LEAST: Record<OperationKey, Record<string, unknown>> = {
   submitReceipt: { receipt_type: 'x.note', to },
   bootstrap: {},
   getConfig: {},
+  createKey: { role: 'agent', principal: { principal_kind: 'agent', principal_id: 'alice' } },
+  listKeys: {},
+  rotateKey: { key_id: NOWHERE },
+  revokeKey: { key_id: NOWHERE },
+  createWorkerKey: { worker_id: 'indexer' },
 }
+
+const keys: readonly Step[] = [
+  { do: 'createKey', with: LEAST.createKey, keep: 'key' },
+  {
+    do: 'createKey',
+    with: {
+      role: 'service',
+      principal: { principal_kind: 'service', principal_id: 'scheduler' },
+      scopes: ['tasks:lease', 'tasks:write'],
+      name: 'the scheduler',
+      expires_at: '2099-01-01T00:00:00Z',
+    },
+  },
+  {
+    do: 'createKey',
+    with: { ...LEAST.createKey, expires_at: '1999-01-01T00:00:00Z' },
+    fails: 'invalid_input',
+  },
+  { do: 'createWorkerKey', with: { worker_id: 'indexer', capabilities: ['gpu'] } },
+  { do: 'rotateKey', with: { key_id: '$key.key_id', overlap_seconds: 60 }, keep: 'rotated' },
+  { do: 'rotateKey', with: { key_id: '$key.key_id' }, as: 'stranger', fails: 'not_found' },
+  { do: 'revokeKey', with: { key_id: '$key.key_id' }, as: 'stranger', fails: 'not_found' },
+  { do: 'revokeKey', with: { key_id: '$rotated.key_id' } },
+  { do: 'revokeKey', with: { key_id: '$rotated.key_id' } },
+  { do: 'rotateKey', with: { key_id: '$rotated.key_id' }, fails: 'invalid_transition' },
+  { do: 'rotateKey', with: { key_id: NOWHERE }, fails: 'not_found' },
+  { do: 'listKeys', with: { limit: 2 }, keep: 'keys' },
+  { do: 'listKeys', with: { cursor: '$keys.next_cursor' } },
+]
 
 const OPERATIONS = Object.keys(contract) as OperationKey[]
 const everyOperation = (fails: ErrorCode, more: object, only: (key: OperationKey) => boolean = () => true) =>
@@ -399,6 +433,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
       ...ledger,
       ...submitting,
       ...credentials,
+      ...keys,
       ...common,
     ],
   },

@@ -4,12 +4,13 @@ import { contract, ERRORS, GateError, type Operation, type OperationKey } from '
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Caller } from '../src/auth/caller.ts'
 import { DEFAULT_SCOPES } from '../src/auth/roles.ts'
-import type { Authenticate } from '../src/auth/shared-key.ts'
+import type { Authenticate } from '../src/auth/credential.ts'
 import { configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { createIds } from '../src/ids.ts'
 import { createLog } from '../src/log.ts'
 import type { Store } from '../src/store/port.ts'
+import { CHEAP } from './api-key.ts'
 import { type Answer, type Door, openDoor, type Protocol, PROTOCOLS, REQUEST_ID } from './doors.ts'
 import { declaredErrors, HISTORIES, type History, type Step, type Who } from './equivalence-history.ts'
 import { verifies } from './requirements.ts'
@@ -65,6 +66,7 @@ async function openStage(kind: StoreKind, protocol: Protocol, history: History):
     random: createSeededRandom(1),
     ids: createIds({ clock, random: createSeededRandom(2) }),
     store,
+    hashCost: CHEAP,
     authenticate,
     log: createLog(config, { write: (line) => lines.push(JSON.parse(line)) }),
   })

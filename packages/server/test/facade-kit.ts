@@ -1,7 +1,8 @@
 // For the tests of the facades alone: handlers that answer from a script, and an app around them.
-import type { OperationKey } from '@asyncgate/sdk'
+import { GateError, type OperationKey } from '@asyncgate/sdk'
 import type { Caller } from '../src/auth/caller.ts'
-import { createSharedKeyAuth, SHARED_CALLER } from '../src/auth/shared-key.ts'
+import { createAuthenticate } from '../src/auth/authenticate.ts'
+import { SHARED_CALLER } from '../src/auth/shared-key.ts'
 import { type CallLog, createDispatch } from '../src/facade/dispatch.ts'
 import type { CallContext, Handlers } from '../src/facade/handler.ts'
 import { createHostGuard } from '../src/facade/host-guard.ts'
@@ -57,7 +58,7 @@ export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {
   const ids = countingIds()
   const app = createHttp({
     dispatch: createDispatch({ handlers, log, ids, clock }),
-    authenticate: createSharedKeyAuth({ mode: 'keys', apiKey: KEY }),
+    authenticate: createAuthenticate({ mode: 'keys', apiKey: KEY }, refuseKeys),
     hostGuard: createHostGuard({ loopback: true }),
     asksForCredentials: true,
     toolNames: 'underscore',
@@ -71,6 +72,10 @@ export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {
     ...parts,
   })
   return { app, seen, lines }
+}
+
+const refuseKeys = async () => {
+  throw new GateError('unauthenticated', 'The API key is not valid.')
 }
 
 export const authorized = { authorization: `Bearer ${KEY}` }

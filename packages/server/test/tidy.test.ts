@@ -13,7 +13,8 @@ const order = [
   ['ids', 'config'],
   ['log', 'metrics', 'egress'],
   ['engine'],
-  ['store', 'channel', 'auth'],
+  ['store', 'channel'],
+  ['auth'], // keys are kept in the store
   ['facade', 'service', 'worker'],
   ['gate'], // the composition root: the one place that knows every part
   ['cli', 'testing'],

@@ -1,9 +1,16 @@
 // The contract: every operation of AsyncGate, as data.
+import { keyOperations } from './key.ts'
 import { leaseOperations } from './lease.ts'
 import { receiptOperations } from './receipt.ts'
 import { systemOperations } from './system.ts'
 import { taskOperations } from './task.ts'
 
-export const contract = { ...taskOperations, ...leaseOperations, ...receiptOperations, ...systemOperations }
+export const contract = {
+  ...taskOperations,
+  ...leaseOperations,
+  ...receiptOperations,
+  ...systemOperations,
+  ...keyOperations,
+}
 export type GateContract = typeof contract
 export type OperationKey = keyof GateContract

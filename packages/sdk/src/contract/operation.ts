@@ -15,6 +15,9 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
+export const ROLES = ['agent', 'worker', 'service', 'admin', 'operator'] as const
+export type Role = (typeof ROLES)[number]
+
 export type Method = 'GET' | 'POST'
 
 /**

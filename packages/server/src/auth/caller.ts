@@ -1,10 +1,9 @@
 // Who is calling: derived from the credential alone, never from the request.
-import type { Scope } from '@asyncgate/sdk'
+import type { Role, Scope } from '@asyncgate/sdk'
 import type { Principal } from '../engine/model.ts'
 
+export type { Role } from '@asyncgate/sdk'
 export type { Principal, PrincipalKind } from '../engine/model.ts'
-
-export type Role = 'agent' | 'worker' | 'service' | 'admin' | 'operator'
 
 export interface Caller {
   readonly tenantId: string

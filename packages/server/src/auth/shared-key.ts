@@ -1,13 +1,8 @@
-// Access for now: one shared key, or none at all in development mode. Both give an administrator of the default
-// tenant who may speak for any of its principals.
+// One shared key, or none at all in development mode. Both give an administrator of the default tenant who may speak
+// for any of its principals.
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import { GateError } from '@asyncgate/sdk'
 import { type Caller, DEFAULT_PRINCIPAL, DEFAULT_TENANT } from './caller.ts'
 import { DEFAULT_SCOPES } from './roles.ts'
-
-/** From a credential to who calls; throws `unauthenticated`. */
-export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>
 
 export const SHARED_CALLER: Caller = {
   tenantId: DEFAULT_TENANT,
@@ -17,17 +12,10 @@ export const SHARED_CALLER: Caller = {
   speaksForAll: true,
 }
 
-export function createSharedKeyAuth(auth: { mode: 'keys' | 'dev'; apiKey: string | null }): Authenticate {
-  if (auth.mode === 'dev') return async () => SHARED_CALLER
-  const expected = auth.apiKey === null ? null : digest(auth.apiKey)
-  return async (headers) => {
-    const offered = keyOf(headers)
-    if (offered === null) throw unauthenticated('No API key was sent.')
-    if (expected === null)
-      throw unauthenticated('This server has no API key yet: its operator sets auth.api_key.')
-    if (!timingSafeEqual(digest(offered), expected)) throw unauthenticated('The API key is not valid.')
-    return SHARED_CALLER
-  }
+export function createSharedKeyCheck(apiKey: string | null): (offered: string) => boolean {
+  if (apiKey === null) return () => false
+  const expected = digest(apiKey)
+  return (offered) => timingSafeEqual(digest(offered), expected)
 }
 
 /**
@@ -36,16 +24,4 @@ export function createSharedKeyAuth(auth: { mode: 'keys' | 'dev'; apiKey: string
  */
 function digest(key: string): Buffer {
   return Buffer.from(hash('sha256', key, 'hex'), 'latin1')
-}
-
-function keyOf(headers: IncomingHttpHeaders): string | null {
-  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  if (bearer !== undefined) return bearer
-  const plain = headers['x-api-key']
-  return typeof plain === 'string' && plain !== '' ? plain : null
-}
-
-function unauthenticated(reason: string): GateError {
-  const fix = 'Send the server\'s key as "Authorization: Bearer <key>" or "X-API-Key: <key>".'
-  return new GateError('unauthenticated', `${reason} ${fix}`)
 }

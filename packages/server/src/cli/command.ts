@@ -32,12 +32,13 @@ export interface Positional {
   readonly about: string
 }
 
-export type CommandGroup = 'run' | 'tasks' | 'inspect'
+export type CommandGroup = 'run' | 'tasks' | 'inspect' | 'access'
 
 export const GROUPS: Readonly<Record<CommandGroup, string>> = {
   run: 'Run',
   tasks: 'Work with tasks',
   inspect: 'Inspect',
+  access: 'Give and take access',
 }
 
 /** 0 done, 1 refused or failed, 2 called wrongly. */

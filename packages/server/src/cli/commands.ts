@@ -2,6 +2,7 @@
 import type { Command } from './command.ts'
 import { config } from './commands/config.ts'
 import { doctor } from './commands/doctor.ts'
+import { keysCreate, keysList, keysRevoke, keysRotate } from './commands/keys.ts'
 import { mcp } from './commands/mcp.ts'
 import { migrate } from './commands/migrate.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
@@ -28,4 +29,8 @@ export const commands: readonly Command[] = [
   receiptsGet,
   config,
   doctor,
+  keysCreate,
+  keysList,
+  keysRotate,
+  keysRevoke,
 ]

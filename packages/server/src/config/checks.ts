@@ -40,15 +40,17 @@ export function unsafeToServe({ auth, environment, host }: Config): Problem[] {
     const message = `Development mode asks for no credentials and listens on loopback only, not on ${host}.`
     problems.push({ where: 'host', message: `${message} Use host 127.0.0.1, or run ${USE_KEYS}` })
   }
-  if (auth.mode === 'keys' && auth.apiKey === null) {
-    const remedy = 'Set ASYNCGATE_AUTH_API_KEY (for example to the output of: openssl rand -hex 24)'
-    const local = environment === 'production' ? '' : ', or run "asyncgate dev" on your own machine'
-    problems.push({
-      where: 'auth.api_key',
-      message: `No key is set, so nobody could call. ${remedy}${local}.`,
-    })
-  }
   return problems
+}
+
+/** Where no shared key is set, the database must hold one. */
+export function requireKey(found: boolean): void {
+  if (found) return
+  const message =
+    'There is no key, so nobody could call. Make one with "asyncgate keys create --role admin --principal human/<you>" ' +
+    'on this database, set ASYNCGATE_AUTH_API_KEY (for example to the output of: openssl rand -hex 24), ' +
+    'or run "asyncgate dev" on your own machine.'
+  throw new ConfigError([{ where: 'auth.api_key', message }])
 }
 
 const USE_KEYS = '"asyncgate serve" with auth.mode keys and ASYNCGATE_AUTH_API_KEY set.'

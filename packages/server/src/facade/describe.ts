@@ -40,6 +40,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   receipts: 'Receipts and obligations',
   obligations: 'Receipts and obligations',
   bootstrap: 'Receipts and obligations',
+  admin: 'Administration',
+  workers: 'Administration',
 }
 const OTHER_GROUP = 'Server'
 /** Operations of workers live under /v1/tasks/{task_id}, yet belong with the leases. */

@@ -1,7 +1,7 @@
 // Which Host and Origin may call, and where that is asked.
 import { describe, expect, test } from 'vitest'
 import { createTestApp } from '../../test/facade-kit.ts'
-import { createSharedKeyAuth } from '../auth/shared-key.ts'
+import { SHARED_CALLER } from '../auth/shared-key.ts'
 import { createHostGuard } from './host-guard.ts'
 
 const loopback = createHostGuard({ loopback: true })
@@ -49,7 +49,7 @@ describe('MCP-1: Host and Origin', () => {
 })
 
 describe('without credentials the guard stands before everything', () => {
-  const dev = { authenticate: createSharedKeyAuth({ mode: 'dev', apiKey: null }), asksForCredentials: false }
+  const dev = { authenticate: async () => SHARED_CALLER, asksForCredentials: false }
   test.each([
     ['a rebound name', { host: 'evil.example' }],
     ['a foreign page', { host: 'localhost', origin: 'https://evil.example' }],

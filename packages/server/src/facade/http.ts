@@ -2,7 +2,7 @@
 // pages about the server itself, and MCP.
 import { GateError } from '@asyncgate/sdk'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import type { Authenticate } from '../auth/shared-key.ts'
+import type { Authenticate } from '../auth/credential.ts'
 import type { CallLog, Dispatch } from './dispatch.ts'
 import type { HostGuard } from './host-guard.ts'
 import { answerErrors, answerFrameworkError, createClientErrorHandler } from './http-errors.ts'

@@ -4,7 +4,7 @@ import {
   cutPage,
   type CursorOf,
   decodePosition,
-  decodeTaskCursor,
+  decodeIdCursor,
   encodeCursor,
   PAGE_BYTES_MAX,
   pageLimit,
@@ -38,8 +38,8 @@ describe('cursors', () => {
   })
 
   test('tasks: what was written is read', () => {
-    expect(decodeTaskCursor(encodeCursor('tasks', TASK))).toBe(TASK)
-    expect(decodeTaskCursor(undefined)).toBeNull()
+    expect(decodeIdCursor('tasks', encodeCursor('tasks', TASK))).toBe(TASK)
+    expect(decodeIdCursor('tasks', undefined)).toBeNull()
   })
 
   test('a cursor can stand in a URL as it is', () => {
@@ -74,7 +74,7 @@ describe('cursors', () => {
     ['in upper case', encodeCursor('tasks', TASK.toUpperCase())],
     ['with more than an id', encodeCursor('tasks', `${TASK}' or 1=1`)],
   ])('a cursor of tasks %s is refused', (_what, cursor) => {
-    expect(() => decodeTaskCursor(cursor)).toThrow(expect.objectContaining({ code: 'invalid_input' }))
+    expect(() => decodeIdCursor('tasks', cursor)).toThrow(expect.objectContaining({ code: 'invalid_input' }))
   })
 })
 

@@ -20,7 +20,7 @@ export function pageLimit(limit: number | undefined, bounds: ListBounds): number
 }
 
 /** A cursor says which list it belongs to, so that one of another list is refused and not misread. */
-export type CursorOf = 'tasks' | 'receipts' | 'obligations' | 'progress'
+export type CursorOf = 'tasks' | 'receipts' | 'obligations' | 'progress' | 'keys'
 
 export function encodeCursor(list: CursorOf, last: string | number): string {
   return Buffer.from(`${list}:${last}`).toString('base64url')
@@ -28,13 +28,19 @@ export function encodeCursor(list: CursorOf, last: string | number): string {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export function decodeTaskCursor(cursor: string | undefined): string | null {
-  const last = decode('tasks', cursor)
+/** Of the lists whose order is that of their ids. */
+type ListOfIds = 'tasks' | 'keys'
+
+export function decodeIdCursor(list: ListOfIds, cursor: string | undefined): string | null {
+  const last = decode(list, cursor)
   if (last !== null && !UUID.test(last)) throw badCursor()
   return last
 }
 
-export function decodePosition(list: Exclude<CursorOf, 'tasks'>, cursor: string | undefined): number | null {
+export function decodePosition(
+  list: Exclude<CursorOf, ListOfIds>,
+  cursor: string | undefined,
+): number | null {
   const last = decode(list, cursor)
   if (last === null) return null
   if (!/^\d{1,15}$/.test(last)) throw badCursor()

@@ -2,7 +2,7 @@
 import { GateError, type Scope } from '@asyncgate/sdk'
 import type { FastifyInstance } from 'fastify'
 import { isAdmin } from '../auth/caller.ts'
-import type { Authenticate } from '../auth/shared-key.ts'
+import type { Authenticate } from '../auth/credential.ts'
 import type { CallLog } from './dispatch.ts'
 import { docsPage, landingPage } from './docs-page.ts'
 import { openApi } from './openapi.ts'

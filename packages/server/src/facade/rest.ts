@@ -2,7 +2,7 @@
 import { contract, GateError, type Operation, type OperationKey, routeOf } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../auth/caller.ts'
-import type { Authenticate } from '../auth/shared-key.ts'
+import type { Authenticate } from '../auth/credential.ts'
 import type { Dispatch } from './dispatch.ts'
 import { sendError } from './http-errors.ts'
 import { createInputReader } from './rest-input.ts'

@@ -9,8 +9,9 @@ import type {
   TaskStatus,
 } from '../engine/model.ts'
 import type { Transactor, Unit } from '../engine/unit.ts'
+import type { KeyStore } from './keys.ts'
 
-export interface Store extends Transactor {
+export interface Store extends Transactor, KeyStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number

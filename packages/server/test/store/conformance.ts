@@ -1,6 +1,7 @@
 // What every store must do, whatever it is made of: one suite, without skips.
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Store } from '../../src/store/port.ts'
+import { apiKeys } from './api-keys.ts'
 import { claims } from './claims.ts'
 import { history } from './history.ts'
 import { keys } from './keys.ts'
@@ -34,6 +35,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('sweeps', () => sweeps(given))
     describe('ledger', () => ledger(given))
     describe('lists', () => lists(given))
+    describe('API keys', () => apiKeys(given))
     describe('history', () => history(given))
   })
 }

@@ -3,6 +3,7 @@
 import type { Session } from '../../src/store/sql/session.ts'
 import { listReceipts } from '../../src/store/sql/list-receipts.ts'
 import { listTasks } from '../../src/store/sql/list-tasks.ts'
+import { findKey, readKey } from '../../src/store/sql/statements/keys.ts'
 import {
   activeByKey,
   activeByWorker,
@@ -35,6 +36,8 @@ export type Case = readonly [
 ]
 
 export const CASES: Case[] = [
+  ['key by its beginning', 1, (on) => findKey(on, 'aga_0000000000')],
+  ['key by its id', 1, (on, { tenantId }) => readKey(on, tenantId, NONE)],
   ['promotion', 2 * PAGE, (on, { tenantId, now }) => dueDelayed(on, tenantId, { now, limit: PAGE })],
   ['next delay', 1, (on, { tenantId }) => nextEligibleAt(on, tenantId)],
   ['lock tasks', 2 * PAGE, (on, { tenantId, ids }) => lockTasks(on, tenantId, ids)],

@@ -17,7 +17,7 @@ export interface Examination {
   readonly openStore: (config: Config) => Promise<Store>
 }
 
-export type DatabaseCheck = (store: Store, examination: Examination) => Promise<Finding>
+export type DatabaseCheck = (store: Store, examination: Examination, config: Config) => Promise<Finding>
 
 /** In this order; each is run with the store open. */
 export const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
@@ -25,6 +25,7 @@ export const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   durability: checkDurability,
   clock: checkClock,
   ledger: checkLedger,
+  keys: checkKeys,
 }
 
 /** An embedded database that was never used: opening it would create it, and a doctor should not. */
@@ -74,6 +75,21 @@ async function checkLedger(store: Store): Promise<Finding> {
   )
 }
 
+async function checkKeys(
+  store: Store,
+  { now }: Examination,
+  { auth, environment }: Config,
+): Promise<Finding> {
+  if (await store.hasLiveKeys(now())) return ok('there are API keys that are valid')
+  if (auth.mode === 'dev' || auth.apiKey !== null) return ok('there are no API keys; nobody needs one')
+  // On one's own machine that is how one begins; elsewhere the server is needed.
+  const judge = environment === 'production' ? fail : warn
+  return judge(
+    'There is no key, so nobody could call and "asyncgate serve" would refuse to start.',
+    'Run: asyncgate keys create --role admin --principal human/<you>',
+  )
+}
+
 /** Runs all checks of the store, or says why they can't be. */
 export async function examineDatabase(
   config: Config,
@@ -94,7 +110,7 @@ export async function examineDatabase(
     await store.ping()
     const found: Record<string, Finding> = { database: ok(`${store.kind} answers`) }
     for (const [name, check] of Object.entries(DATABASE_CHECKS))
-      found[name] = await examined(() => check(store, examination))
+      found[name] = await examined(() => check(store, examination, config))
     return found
   } catch (error) {
     return { database: unreachable(error), ...skipAll('the database does not answer') }

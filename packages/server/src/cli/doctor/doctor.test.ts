@@ -10,7 +10,9 @@ import { examineDatabase } from './database-checks.ts'
 import { checkAccess, checkAddress, checkNode } from './machine-checks.ts'
 
 test.each([
-  ['24.0.0', 'ok'],
+  ['24.7.0', 'ok'],
+  ['24.10.1', 'ok'],
+  ['24.6.9', 'fail'],
   ['26.10.0', 'ok'],
   ['22.19.0', 'fail'],
 ])('Node %s is %s', (version, status) => {
@@ -22,8 +24,7 @@ test.each<[string, ConfigValues, string]>([
   ['a long key', { auth: { api_key: LONG_KEY } }, 'ok'],
   ['a short key', { auth: { api_key: 'secret' } }, 'warn'],
   ['development mode', { auth: { mode: 'dev' } }, 'warn'],
-  ['no key on one’s own machine', {}, 'warn'],
-  ['no key in production', { environment: 'production' }, 'fail'],
+  ['API keys alone', { environment: 'production' }, 'ok'],
   ['development mode in production', { auth: { mode: 'dev' }, environment: 'production' }, 'fail'],
 ])('access with %s: %s', (_what, values, status) => {
   expect(checkAccess(configOf(values)).status).toBe(status)
@@ -73,6 +74,7 @@ test('a memory store is well but keeps nothing', async () => {
     durability: 'warn',
     clock: 'ok',
     ledger: 'ok',
+    keys: 'warn',
   })
 })
 
@@ -86,6 +88,21 @@ test('missing migrations and an index that disagrees with the ledger are failure
   expect(statuses(found)).toMatchObject({ schema: 'fail', durability: 'ok', ledger: 'fail' })
   expect(found.schema).toMatchObject({ fix: 'Run: asyncgate migrate' })
   expect(found.ledger?.message).toContain('r1')
+})
+
+test.each<[string, ConfigValues, boolean, string]>([
+  ['no key at all', {}, false, 'warn'],
+  ['no key at all in production', { environment: 'production' }, false, 'fail'],
+  ['an API key', { environment: 'production' }, true, 'ok'],
+  ['the shared key alone', { auth: { api_key: LONG_KEY } }, false, 'ok'],
+  ['development mode', { auth: { mode: 'dev' } }, false, 'ok'],
+])('keys with %s', async (_what, values, found, status) => {
+  const openStore = storeWith({ hasLiveKeys: async () => found })
+  const { keys } = await examineDatabase(configOf({ ...values, database: { url: 'memory:' } }), {
+    ...examination,
+    openStore,
+  })
+  expect(keys?.status).toBe(status)
 })
 
 test.each([
@@ -115,6 +132,7 @@ test('a database that does not answer fails once, and the rest is skipped', asyn
     durability: 'skipped',
     clock: 'skipped',
     ledger: 'skipped',
+    keys: 'skipped',
   })
   expect(found.database?.message).toContain('connection refused')
 })

@@ -3,14 +3,17 @@ import { createServer } from 'node:net'
 import { type Config, unsafeToServe } from '../../config.ts'
 import { fail, type Finding, ok, reasonOf, warn } from './finding.ts'
 
-const NODE_MAJOR_MIN = 24
+/** The first with Argon2. */
+const NODE_MIN = '24.7.0'
 /** As long as a key of 96 random bits in hexadecimal. */
 const KEY_LENGTH_SAFE = 24
 const HEALTH_TIMEOUT_MS = 2_000
 
 export function checkNode(version: string): Finding {
-  if (Number.parseInt(version, 10) >= NODE_MAJOR_MIN) return ok(`Node ${version}`)
-  return fail(`Node ${version} is too old.`, `Install Node ${NODE_MAJOR_MIN} or later.`)
+  const isOld = version.localeCompare(NODE_MIN, 'en', { numeric: true }) < 0
+  return isOld
+    ? fail(`Node ${version} is too old.`, `Install Node ${NODE_MIN} or later.`)
+    : ok(`Node ${version}`)
 }
 
 export function checkAccess(config: Config): Finding {
@@ -23,13 +26,14 @@ export function checkAccess(config: Config): Finding {
   if (config.auth.mode === 'dev') {
     return warn('Development mode asks nobody for a key.', 'For others than yourself use auth.mode keys.')
   }
-  if ((config.auth.apiKey?.length ?? 0) < KEY_LENGTH_SAFE) {
+  if (config.auth.apiKey === null) return ok('callers need an API key')
+  if (config.auth.apiKey.length < KEY_LENGTH_SAFE) {
     return warn(
       `auth.api_key is shorter than ${KEY_LENGTH_SAFE} characters and can be guessed.`,
       'Take a random one: openssl rand -hex 24',
     )
   }
-  return ok('callers need the shared key')
+  return ok('callers need an API key or the shared key')
 }
 
 /** Either nobody listens there yet, or it is an AsyncGate that is well. */

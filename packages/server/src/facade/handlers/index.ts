@@ -1,5 +1,6 @@
 // Every operation's handler. The type makes sure that none is missing.
 import type { Handlers } from '../handler.ts'
+import { keyHandlers } from './keys.ts'
 import { leaseHandlers } from './leases.ts'
 import type { HandlerParts } from './parts.ts'
 import { receiptHandlers } from './receipts.ts'
@@ -12,5 +13,6 @@ export function createHandlers(parts: HandlerParts): Handlers {
     ...leaseHandlers(parts),
     ...receiptHandlers(parts),
     ...systemHandlers(parts),
+    ...keyHandlers(parts),
   }
 }

@@ -1,11 +1,13 @@
 // What handlers are made of, and what several of them share.
 import { type Each, GateError } from '@asyncgate/sdk'
 import { isAdmin, type Principal } from '../../auth/caller.ts'
+import type { HashCost } from '../../auth/secret-hash.ts'
 import type { Clock } from '../../clock.ts'
 import type { Actor } from '../../engine/command.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Policy } from '../../engine/policy.ts'
 import type { RecentWorkers } from '../../engine/recent-workers.ts'
+import type { Ids, Random } from '../../ids.ts'
 import type { Store } from '../../store/port.ts'
 import type { CallContext } from '../handler.ts'
 import type { ListBounds } from '../page.ts'
@@ -19,6 +21,10 @@ export interface HandlerParts {
   readonly sweepIntervalSeconds: number
   readonly workers: RecentWorkers
   readonly clock: Clock
+  readonly ids: Ids
+  readonly random: Random
+  /** Default what AUTH-1 asks for. */
+  readonly hashCost?: HashCost
   readonly onClaim: (event: { readonly durationMs: number; readonly grantedCount: number }) => void
   readonly server: {
     readonly name: string

@@ -6,7 +6,7 @@ import { jsonBytes } from '../../engine/ledger.ts'
 import { isTerminal, type Principal, type PrincipalKind, samePrincipal } from '../../engine/model.ts'
 import type { TaskView } from '../../store/port.ts'
 import type { CallContext, Handlers } from '../handler.ts'
-import { cutPage, decodePosition, decodeTaskCursor, encodeCursor, pageLimit } from '../page.ts'
+import { cutPage, decodeIdCursor, decodePosition, encodeCursor, pageLimit } from '../page.ts'
 import { taskToWire } from '../view.ts'
 import { millis, toCreate } from './new-task.ts'
 import { actorOf, concerning, eachThen, type HandlerParts, orNull } from './parts.ts'
@@ -86,7 +86,7 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
         tag: orNull(input.tag),
         createdFrom: millis(input.created_after),
         createdBefore: millis(input.created_before),
-        before: decodeTaskCursor(input.cursor),
+        before: decodeIdCursor('tasks', input.cursor),
         limit: limit + 1,
       })
       const { page, next } = cutPage(rows, limit, {

@@ -3,7 +3,7 @@
 import { GateError } from '@asyncgate/sdk'
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Authenticate } from '../../auth/shared-key.ts'
+import type { Authenticate } from '../../auth/credential.ts'
 import type { CallLog } from '../dispatch.ts'
 import type { HostGuard } from '../host-guard.ts'
 import { explain, setErrorHeaders } from '../http-errors.ts'

@@ -3,6 +3,7 @@ import { discharges } from '../../engine/ledger.ts'
 import { isEmpty } from '../../engine/unit.ts'
 import type { TaskStatus } from '../../engine/model.ts'
 import type { Dependent, Hint, Stats, Store } from '../port.ts'
+import { createMemoryKeys } from './keys.ts'
 import { activeLeases, load } from './load.ts'
 import { listReceipts, listTasks, openObligations, positioned, viewTask } from './read.ts'
 import { createTenant, type Tenant } from './tenant.ts'
@@ -81,6 +82,7 @@ export function createMemoryStore(): Store {
     },
     stats: async () => statsOf([...tenants.values()]),
     findDoubtfulObligations: async (limit) => [...tenants.values()].flatMap(doubtful).slice(0, limit),
+    ...createMemoryKeys(),
     hint: (hint) => {
       for (const listener of listeners) listener(hint)
     },

@@ -2,6 +2,7 @@
 import type { Principal } from '../../engine/model.ts'
 import type { Dependent, Store } from '../port.ts'
 import { toCaller } from './failure.ts'
+import { createSqlKeys } from './keys.ts'
 import { createLanes } from './lanes.ts'
 import { listReceipts } from './list-receipts.ts'
 import { listTasks } from './list-tasks.ts'
@@ -82,6 +83,7 @@ export function createSqlStore(driver: Driver): Store {
     stats: () => readStats(scanner),
     findDoubtfulObligations: async (limit) =>
       (await doubtfulObligations(scanner, limit)).map((row) => row.receipt_id),
+    ...createSqlKeys(driver),
     hint: driver.hint,
     onHint: driver.onHint,
     migrate: driver.migrate,

@@ -29,6 +29,22 @@ export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
   }
 }
 
+/** Statements that belong together and decide nothing. */
+export async function inTransaction<T>(
+  driver: Pick<Driver, 'begin'>,
+  run: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const tx = await driver.begin()
+  try {
+    const result = await run(tx)
+    await tx.commit(Promise.resolve())
+    return result
+  } catch (error) {
+    await tx.rollback()
+    throw error
+  }
+}
+
 /** `null`: something had to be done first; see `load`. */
 async function attempt<T>({ driver, lanes, keyed }: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
   const tx = await driver.begin()

@@ -1,5 +1,6 @@
 // All migrations of the SQLite store, in the order in which they are run. A landed one never changes.
 import type { Migration } from '../../sql/migrate.ts'
 import { core } from './0001-core.ts'
+import { keys } from './0002-keys.ts'
 
-export const MIGRATIONS: readonly Migration[] = [core]
+export const MIGRATIONS: readonly Migration[] = [core, keys]

@@ -1,0 +1,49 @@
+// Who calls: the shared key, development mode, and API keys where the shared key does not fit.
+import { SCOPES } from '@asyncgate/sdk'
+import { describe, expect, test } from 'vitest'
+import { createAuthenticate } from './authenticate.ts'
+import { unauthenticated } from './credential.ts'
+import { SHARED_CALLER } from './shared-key.ts'
+
+const BOB = { ...SHARED_CALLER, principal: { kind: 'agent', id: 'bob' } } as const
+const checkKey = async (text: string) => {
+  if (text === 'aga_of_bob') return BOB
+  throw unauthenticated('The API key is not valid.')
+}
+const withKey = createAuthenticate({ mode: 'keys', apiKey: 'the key-of-all' }, checkKey)
+
+test('the shared key gives an administrator who speaks for all of the default tenant', async () => {
+  await expect(withKey({ 'x-api-key': 'the key-of-all' })).resolves.toMatchObject({
+    tenantId: 'default',
+    principal: { kind: 'agent', id: 'default' },
+    role: 'admin',
+    scopes: new Set(SCOPES),
+    speaksForAll: true,
+  })
+})
+
+test('what is not the shared key is checked as an API key', async () => {
+  await expect(withKey({ authorization: 'Bearer aga_of_bob' })).resolves.toBe(BOB)
+  const withoutShared = createAuthenticate({ mode: 'keys', apiKey: null }, checkKey)
+  await expect(withoutShared({ 'x-api-key': 'aga_of_bob' })).resolves.toBe(BOB)
+})
+
+test('development mode asks for nothing', async () => {
+  const dev = createAuthenticate({ mode: 'dev', apiKey: null }, checkKey)
+  await expect(dev({})).resolves.toMatchObject({ role: 'admin', tenantId: 'default' })
+})
+
+describe('refusals say what to send', () => {
+  test.each([
+    ['nothing', {}, /No API key was sent/],
+    ['a wrong key', { authorization: 'Bearer the' }, /not valid/],
+    ['a longer key', { 'x-api-key': 'the key-of-all-and-more' }, /not valid/],
+    ['another scheme', { authorization: 'Basic the key-of-all' }, /No API key was sent/],
+  ])('%s', async (_what, headers, message) => {
+    await expect(withKey(headers)).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: expect.stringMatching(message),
+    })
+    await expect(withKey(headers)).rejects.toThrow(/Authorization: Bearer <key>/)
+  })
+})

@@ -1,0 +1,75 @@
+// What the commands about access share: they work on the configured database, since the first key of all can be made nowhere
+// else, or on a running server with a key of an administrator. Both go through the same operations.
+import type { GateContract, OperationKey, Reply, Scope } from '@asyncgate/sdk'
+import type { Caller } from '../auth/caller.ts'
+import { clientSettings } from '../config.ts'
+import type { Options } from './command.ts'
+import { Refusal, UsageError } from './failure.ts'
+import { openLog } from './gate-access.ts'
+import { callServer } from './server-call.ts'
+import { type ConfiguredCall, DATABASE_OPTIONS, readConfig } from './server-options.ts'
+import type { Terminal } from './terminal.ts'
+
+export const ACCESS_OPTIONS = {
+  tenant: {
+    kind: 'text',
+    shows: '<id>',
+    about: 'The tenant, on the database; default "default". Over --url it is that of the key.',
+  },
+  url: {
+    kind: 'text',
+    shows: '<url>',
+    about:
+      'A running server, with the key of an administrator in ASYNCGATE_API_KEY, instead of the database.',
+  },
+  ...DATABASE_OPTIONS,
+  json: { kind: 'switch', about: 'Print the exact reply as JSON.' },
+} as const satisfies Options
+
+export interface AccessCall extends ConfiguredCall {
+  readonly values: { readonly url?: string | undefined; readonly tenant?: string | undefined }
+  readonly terminal: Terminal
+}
+
+export async function callAccess<K extends OperationKey>(
+  operation: K,
+  input: Readonly<Record<string, unknown>>,
+  call: AccessCall,
+): Promise<Reply<GateContract[K]>> {
+  const { url, tenant } = call.values
+  if (url === undefined) return callDatabase(operation, input, call)
+  if (tenant !== undefined)
+    throw new UsageError('--tenant goes with a database; over --url it is that of the key.')
+  return callServer(operation, input, {
+    values: { url: clientSettings({ url }, call.terminal.env).url },
+    terminal: call.terminal,
+  })
+}
+
+async function callDatabase<K extends OperationKey>(
+  operation: K,
+  input: Readonly<Record<string, unknown>>,
+  call: AccessCall,
+): Promise<Reply<GateContract[K]>> {
+  const { config } = readConfig(call, { 'log-level': 'warn' })
+  if (config.database.url === 'memory:')
+    throw new Refusal(
+      'In memory: everything would be lost at once. Give a database, or a running server with --url.',
+    )
+  const { openGate } = await import('../gate.ts')
+  const gate = await openGate(config, { log: await openLog(config) })
+  try {
+    const caller = await ownerOf(call.values.tenant ?? 'default')
+    // The door is untyped by design; the contract ties the operation to its reply.
+    return (await gate.dispatch(operation, input, { caller })) as Reply<GateContract[K]>
+  } finally {
+    await gate.stop()
+  }
+}
+
+/** Who holds the database holds everything in it. */
+async function ownerOf(tenantId: string): Promise<Caller> {
+  const { SCOPES } = await import('@asyncgate/sdk')
+  const principal = { kind: 'human', id: 'operator' } as const
+  return { tenantId, principal, role: 'operator', scopes: new Set<Scope>(SCOPES), speaksForAll: false }
+}

@@ -1,0 +1,27 @@
+// An API key as the wire shows it: everything but the secret and its hash.
+import type { GateContract, Output } from '@asyncgate/sdk'
+import { iso } from '../clock.ts'
+import type { ApiKey } from '../store/keys.ts'
+
+type WireKey = Output<GateContract['revokeKey']>
+
+export function keyToWire(key: ApiKey, now: number): WireKey {
+  return {
+    key_id: key.keyId,
+    prefix: key.prefix,
+    name: key.name,
+    principal: { principal_kind: key.principal.kind, principal_id: key.principal.id },
+    role: key.role,
+    scopes: [...key.scopes],
+    status: statusOf(key, now),
+    created_at: iso(key.createdAt),
+    created_by: { principal_kind: key.createdBy.kind, principal_id: key.createdBy.id },
+    expires_at: key.expiresAt === null ? null : iso(key.expiresAt),
+    revoked_at: key.revokedAt === null ? null : iso(key.revokedAt),
+  }
+}
+
+function statusOf({ revokedAt, expiresAt }: ApiKey, now: number): WireKey['status'] {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
+}
