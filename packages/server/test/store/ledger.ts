@@ -68,6 +68,15 @@ export function ledger(given: Given): void {
     expect(await rig.receipts({ receiptType: 'task.assigned', after: 1 })).toEqual(['task.assigned'])
     expect(await rig.receipts({ concerning: AGENT })).toEqual(['task.assigned'])
     expect(await rig.receipts({ concerning: WORKER, after: 3, limit: 5 })).toEqual(['task.accepted'])
+    // What concerns a principal, together with each other filter.
+    const accepted = ['task.accepted', 'task.accepted']
+    expect(await rig.receipts({ concerning: WORKER, from: WORKER })).toEqual(accepted)
+    expect(await rig.receipts({ concerning: WORKER, receiptType: 'task.accepted' })).toEqual(accepted)
+    expect(await rig.receipts({ concerning: WORKER, to: { kind: 'system', id: 'asyncgate' } })).toEqual(
+      accepted,
+    )
+    expect(await rig.receipts({ concerning: AGENT, from: WORKER })).toEqual([])
+    expect(await rig.receipts({ concerning: AGENT, to: AGENT, receiptType: 'task.assigned' })).toHaveLength(1)
     expect(await rig.receipts({ after: 1, limit: 2 })).toEqual(['task.assigned', 'task.accepted'])
     expect(await rig.receipts({ after: 4 })).toEqual([])
   })

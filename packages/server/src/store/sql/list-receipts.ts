@@ -18,7 +18,8 @@ export function listReceipts(session: Session, wanted: ReceiptQuery): Promise<Re
     fromkind: ['r.from_kind = ?', wanted.from.kind],
     type: ['r.receipt_type = ?', wanted.receiptType],
   })
-  const mark = markOf(wanted)
+  // The two sides of what concerns a principal have marks of their own.
+  const mark = concerning === null ? markOf(wanted) : null
   const values: Value[] = [
     ...params,
     ...(concerning === null
@@ -30,8 +31,11 @@ export function listReceipts(session: Session, wanted: ReceiptQuery): Promise<Re
   const name = `list_receipts_${shape}${concerning === null ? '' : '_concerning'}`
   let found = queries.get(name)
   if (found === undefined) {
-    const parts = { conditions, marked: mark !== null, count: values.length }
-    found = concerning === null ? plain(name, parts) : concerned(name, parts)
+    const count = values.length
+    found =
+      concerning === null
+        ? plain(name, { conditions, marked: mark !== null, count })
+        : concerned(name, { conditions, count })
     queries.set(name, found)
   }
   return session.all(found, values)
@@ -58,8 +62,8 @@ function plain(name: string, { conditions, marked, count }: Parts): Query {
 }
 
 /** Each side by its own mark; a receipt that a principal sent to itself is on both. */
-function concerned(name: string, { conditions, marked, count }: Parts): Query {
-  const at = count - (marked ? 5 : 4)
+function concerned(name: string, { conditions, count }: Omit<Parts, 'marked'>): Query {
+  const at = count - 4
   const [kind, id, to, from] = [0, 1, 2, 3].map((step) => `$${at + step}`)
   const received = [...conditions, `r.to_id = ${id}`, `r.to_kind = ${kind}`]
   const sent = [...conditions, `r.from_id = ${id}`, `r.from_kind = ${kind}`]
