@@ -49,8 +49,11 @@ export const keyOperations = {
     status: 201,
     input: z.strictObject({
       role: z
-        .enum(['agent', 'worker', 'service', 'admin'])
-        .describe('What the key may do unless scopes say otherwise; a service has no scopes of its own.'),
+        .enum(ROLES)
+        .describe(
+          'What the key may do unless scopes say otherwise; a service has no scopes of its own. ' +
+            'Keys of operators are made with "asyncgate keys" on the database alone.',
+        ),
       principal: NamedPrincipal.describe('Who calls with it.'),
       scopes: z
         .array(z.enum(SCOPES))
