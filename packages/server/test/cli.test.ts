@@ -163,6 +163,37 @@ test('keys are made on the database, used on its server, listed and revoked thro
   expect(left.out).toMatch(new RegExp(`${keyId} +${prefix} +revoked`))
 })
 
+test('tenants are added on the database, and have keys of their own', async () => {
+  const database = '--database sqlite:./tenants.db'
+  const unknown = await asyncgate(`keys create --role admin --principal human/w --tenant acme ${database}`)
+  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('asyncgate tenants create acme') })
+  expect(await asyncgate(`tenants create acme ${database}`)).toMatchObject({
+    code: 0,
+    out: 'Added: acme (active)\n',
+  })
+  const made = await asyncgate(`tenants key acme --principal human/w ${database} --json`)
+  const { url } = await start(['serve', ...database.split(' ')])
+  const env = { ASYNCGATE_API_KEY: JSON.parse(made.out).api_key as string }
+  expect((await asyncgate(`keys list --url ${url}`, env)).out).toMatch(/active +admin +human\/w/)
+  expect(await asyncgate(`tenants list --url ${url}`, env)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('role operator'),
+  })
+
+  const operator = await asyncgate(`keys create --role operator --principal human/olga ${database} --json`)
+  const olga = { ASYNCGATE_API_KEY: JSON.parse(operator.out).api_key as string }
+  expect(await asyncgate(`tenants suspend acme --url ${url}`, olga)).toMatchObject({
+    code: 0,
+    out: 'acme is suspended.\n',
+  })
+  expect((await asyncgate(`tenants list --url ${url}`, olga)).out).toMatch(
+    /acme +suspended[^]*default +active/,
+  )
+  expect(await asyncgate(`tenants resume acme --url ${url}`, olga)).toMatchObject({
+    out: 'acme is active.\n',
+  })
+})
+
 test('keys in memory would be lost, and a tenant goes with a database', async () => {
   const create = 'keys create --role agent --principal agent/a'
   expect(await asyncgate(`${create} --database memory:`)).toMatchObject({

@@ -4,7 +4,7 @@ import { COMMON_ERRORS, contract, type ErrorCode, type Operation, type Operation
 import type { ConfigValues } from '../src/config.ts'
 
 /** Who calls: see equivalence.test.ts. */
-export type Who = 'admin' | 'alice' | 'indexer' | 'stranger' | 'powerless' | 'nobody'
+export type Who = 'admin' | 'operator' | 'alice' | 'indexer' | 'stranger' | 'powerless' | 'nobody'
 
 export type Step =
   | {
@@ -333,7 +333,7 @@ const credentials: readonly Step[] = [
 ]
 
 /** The least that each operation needs to get as far as its handler. */
-const LEAST: Record<OperationKey, Record<string, unknown>> = {
+export const LEAST: Record<OperationKey, Record<string, unknown>> = {
   createTask: { type: 'a' },
   createTasks: { tasks: [{ type: 'a' }] },
   getTask: { task_id: NOWHERE },
@@ -364,6 +364,14 @@ const LEAST: Record<OperationKey, Record<string, unknown>> = {
   rotateKey: { key_id: NOWHERE },
   revokeKey: { key_id: NOWHERE },
   createWorkerKey: { worker_id: 'indexer' },
+  createTenant: { tenant_id: 'acme' },
+  listTenants: {},
+  suspendTenant: { tenant_id: 'nowhere' },
+  resumeTenant: { tenant_id: 'nowhere' },
+  createTenantKey: {
+    tenant_id: 'nowhere',
+    principal: { principal_kind: 'human', principal_id: 'wile' },
+  },
 }
 
 const keys: readonly Step[] = [
@@ -395,16 +403,48 @@ const keys: readonly Step[] = [
   { do: 'listKeys', with: { cursor: '$keys.next_cursor' } },
 ]
 
+const ACME = { tenant_id: 'acme' }
+const tenants: readonly Step[] = (
+  [
+    { do: 'createTenant', with: { ...ACME, name: 'Acme Inc.' } },
+    { do: 'createTenant', with: ACME },
+    { do: 'createTenantKey', with: { ...LEAST.createTenantKey, ...ACME } },
+    { do: 'createTenantKey', with: LEAST.createTenantKey, fails: 'not_found' },
+    { do: 'suspendTenant', with: ACME },
+    { do: 'suspendTenant', with: LEAST.suspendTenant, fails: 'not_found' },
+    { do: 'suspendTenant', with: { tenant_id: 'default' }, fails: 'invalid_transition' },
+    { do: 'listTenants', with: { limit: 1 }, keep: 'tenants' },
+    { do: 'listTenants', with: { cursor: '$tenants.next_cursor' } },
+    { do: 'resumeTenant', with: ACME },
+    { do: 'resumeTenant', with: LEAST.resumeTenant, fails: 'not_found' },
+  ] as const satisfies readonly Step[]
+).map((step) => ({ ...step, as: 'operator' }))
+
 const OPERATIONS = Object.keys(contract) as OperationKey[]
+/** Who gets as far as the handler. */
+const ableTo = (key: OperationKey): Who => {
+  const { role }: Operation = contract[key]
+  return role ?? 'admin'
+}
 const everyOperation = (fails: ErrorCode, more: object, only: (key: OperationKey) => boolean = () => true) =>
-  OPERATIONS.filter(only).map((key): Step => ({ do: key, with: LEAST[key], fails, ...more }))
+  OPERATIONS.filter(only).map((key): Step => ({ do: key, with: LEAST[key], as: ableTo(key), fails, ...more }))
 
 const common: readonly Step[] = [
   ...OPERATIONS.map(
-    (key): Step => ({ do: key, with: { ...LEAST[key], unknown_field: 'x' }, fails: 'invalid_input' }),
+    (key): Step => ({
+      do: key,
+      with: { ...LEAST[key], unknown_field: 'x' },
+      as: ableTo(key),
+      fails: 'invalid_input',
+    }),
   ),
-  ...OPERATIONS.map(
-    (key): Step => ({ do: key, with: { ...LEAST[key], tenant_id: 'x' }, fails: 'invalid_input' }),
+  ...OPERATIONS.filter((key) => !('tenant_id' in contract[key].input.shape)).map(
+    (key): Step => ({
+      do: key,
+      with: { ...LEAST[key], tenant_id: 'x' },
+      as: ableTo(key),
+      fails: 'invalid_input',
+    }),
   ),
   ...everyOperation('unauthenticated', { as: 'nobody' }),
   ...everyOperation('forbidden', { as: 'powerless' }, (key) => key !== 'getConfig'),
@@ -434,6 +474,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
       ...submitting,
       ...credentials,
       ...keys,
+      ...tenants,
       ...common,
     ],
   },

@@ -23,6 +23,7 @@ const TENANTS = ['default', 'other']
 
 const CALLERS: Record<Exclude<Who, 'nobody'>, Caller> = {
   admin: callerOf('admin', { kind: 'agent', id: 'default' }, { speaksForAll: true }),
+  operator: callerOf('operator', { kind: 'human', id: 'olga' }),
   alice: callerOf('agent', { kind: 'agent', id: 'alice' }),
   indexer: callerOf('worker', { kind: 'worker', id: 'indexer' }),
   stranger: callerOf('admin', { kind: 'agent', id: 'default' }, { speaksForAll: true, tenantId: 'other' }),

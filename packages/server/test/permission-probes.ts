@@ -177,4 +177,12 @@ export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   rotateKey: keyProbe,
   revokeKey: keyProbe,
   createWorkerKey: { input: async () => ({ worker_id: 'w' }), refusal: 'forbidden' },
+  createTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
+  listTenants: { input: async () => ({}), refusal: 'forbidden' },
+  suspendTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
+  resumeTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
+  createTenantKey: {
+    input: async (_admin, owner) => ({ tenant_id: 'acme', principal: naming(owner) }),
+    refusal: 'forbidden',
+  },
 }

@@ -87,10 +87,10 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
         return { error: shows?.(body, input) === false ? 'unseen' : null }
       }
       if (cell === 'no') {
-        const { scopes }: Operation = contract[key]
+        const { scopes, role: required }: Operation = contract[key]
         expect(await ask(other)).toMatchObject({
           error: 'forbidden',
-          required_scope: scopes[0],
+          ...(required === undefined ? { required_scope: scopes[0] } : { required_role: required }),
           your_role: role === 'scheduler' ? 'service' : role,
         })
         return

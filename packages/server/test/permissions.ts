@@ -46,6 +46,11 @@ export const PERMISSIONS: Readonly<Record<OperationKey, Row>> = {
   rotateKey: /*   */ ['no', 'no', 'no', 'all', 'no'],
   revokeKey: /*   */ ['no', 'no', 'no', 'all', 'no'],
   createWorkerKey: ['no', 'no', 'no', 'all', 'no'],
+  createTenant: /**/ ['no', 'no', 'no', 'no', 'all'],
+  listTenants: /* */ ['no', 'no', 'no', 'no', 'all'],
+  suspendTenant: ['no', 'no', 'no', 'no', 'all'],
+  resumeTenant: /**/ ['no', 'no', 'no', 'no', 'all'],
+  createTenantKey: ['no', 'no', 'no', 'no', 'all'],
 }
 
 export function cellOf(key: OperationKey, role: TestedRole): Cell {

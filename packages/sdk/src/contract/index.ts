@@ -4,6 +4,7 @@ import { leaseOperations } from './lease.ts'
 import { receiptOperations } from './receipt.ts'
 import { systemOperations } from './system.ts'
 import { taskOperations } from './task.ts'
+import { tenantOperations } from './tenant.ts'
 
 export const contract = {
   ...taskOperations,
@@ -11,6 +12,7 @@ export const contract = {
   ...receiptOperations,
   ...systemOperations,
   ...keyOperations,
+  ...tenantOperations,
 }
 export type GateContract = typeof contract
 export type OperationKey = keyof GateContract

@@ -14,8 +14,13 @@ import {
 import { operation, ROLES, SCOPES } from './operation.ts'
 
 const keyId = { key_id: field.id('The key, as list_keys shows it.') }
-const name = z.string().min(1).max(NAME_LENGTH_MAX).optional().describe('What the key is for; for people.')
-const expiresAt = field.instant('When the key ends by itself; default never.').optional()
+export const keyName = z
+  .string()
+  .min(1)
+  .max(NAME_LENGTH_MAX)
+  .optional()
+  .describe('What the key is for; for people.')
+export const keyExpiry = field.instant('When the key ends by itself; default never.').optional()
 
 const Key = z.object({
   key_id: z.uuid(),
@@ -31,7 +36,7 @@ const Key = z.object({
   revoked_at: timestamp.nullable(),
 })
 
-const NewKey = Key.extend({
+export const NewKey = Key.extend({
   api_key: z.string().describe('The key itself. It is shown this once and kept nowhere.'),
 })
 
@@ -61,8 +66,8 @@ export const keyOperations = {
         .max(LIST_ENTRIES_MAX)
         .optional()
         .describe('Exactly these scopes instead of those of the role.'),
-      name,
-      expires_at: expiresAt,
+      name: keyName,
+      expires_at: keyExpiry,
     }),
     output: NewKey,
   }),
@@ -130,7 +135,7 @@ export const keyOperations = {
         .describe(
           'Taken for old clients; a key is not bound to them: a worker says at each claim what it can do.',
         ),
-      expires_at: expiresAt,
+      expires_at: keyExpiry,
     }),
     output: z.object({
       api_key: z.string().describe('The key itself. It is shown this once and kept nowhere.'),

@@ -46,6 +46,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodO
   readonly route: `${Method} /${string}`
   /** Any one of these suffices; an empty list means every caller. */
   readonly scopes: readonly Scope[]
+  /** Only callers of this role, whatever their scopes. */
+  readonly role?: 'operator'
   readonly effect: Effect
   readonly errors: readonly ErrorCode[]
   readonly input: I

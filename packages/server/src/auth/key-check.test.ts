@@ -128,6 +128,21 @@ test('a revoked key is refused within a minute', async () => {
   await expect(check(text)).rejects.toMatchObject(REFUSED)
 })
 
+test('the keys of a suspended tenant are refused within a minute, and work again after it', async () => {
+  const { check, text, store, pass, cost, now } = await setUp()
+  await store.addTenant({ tenantId: TENANT, name: null, createdAt: 0, suspendedAt: null })
+  await check(text)
+  await store.suspendTenant({ tenantId: TENANT, suspendedAt: now() })
+  pass(60_000)
+  const refused = { code: 'forbidden', message: expect.stringContaining('suspended') }
+  await expect(check(text)).rejects.toMatchObject(refused)
+  await expect(check(text)).rejects.toMatchObject(refused)
+  await store.suspendTenant({ tenantId: TENANT, suspendedAt: null })
+  pass(60_000)
+  await expect(check(text)).resolves.toMatchObject({ tenantId: TENANT })
+  expect(cost).toEqual({ lookups: 3, hashes: 1 })
+})
+
 test('a key expires at its very moment, also while it is remembered', async () => {
   const { check, text, pass } = await setUp({ expiresAt: 1_010_000 })
   pass(9_999)

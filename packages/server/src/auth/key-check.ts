@@ -29,6 +29,7 @@ interface Known {
   readonly caller: Caller
   readonly secretHash: string
   readonly expiresAt: number | null
+  readonly isTenantSuspended: boolean
   readonly readAt: number
 }
 
@@ -63,8 +64,8 @@ export function createKeyCheck({ store, clock, random, matches = matchesHash }: 
       known.delete(mark)
       throw notValid()
     }
-    const { secretHash, expiresAt } = key
-    const found = { caller: callerOf(key), secretHash, expiresAt, readAt }
+    const { secretHash, expiresAt, isTenantSuspended } = key
+    const found = { caller: callerOf(key), secretHash, expiresAt, isTenantSuspended, readAt }
     known.set(mark, found)
     return found
   }
@@ -86,8 +87,10 @@ export function createKeyCheck({ store, clock, random, matches = matchesHash }: 
     const now = clock.now()
     const last = known.get(mark)
     const isFresh = last !== undefined && now - last.readAt < TRUST_MS
-    const { caller, expiresAt } = isFresh ? last : await lookUpOnce(text, mark, prefix)
+    const found = isFresh ? last : await lookUpOnce(text, mark, prefix)
+    const { caller, expiresAt, isTenantSuspended } = found
     if (expiresAt !== null && expiresAt <= now) throw notValid()
+    if (isTenantSuspended) throw suspended(caller)
     return caller
   }
 }
@@ -109,6 +112,11 @@ function callerOf({ tenantId, principal, role, scopes }: ApiKey): Caller {
 /** The same words whatever is wrong with it: who guesses learns nothing. */
 function notValid(): GateError {
   return unauthenticated('The API key is not valid: it is unknown, has expired or was revoked.')
+}
+
+function suspended({ tenantId, role }: Caller): GateError {
+  const message = `The tenant ${tenantId} is suspended. Ask the operator of this server.`
+  return new GateError('forbidden', message, { your_role: role })
 }
 
 function tooBusy(): GateError {

@@ -1,7 +1,7 @@
 // What the commands about access share: they work on the configured database, since the first key of all can be made nowhere
 // else, or on a running server with a key of an administrator. Both go through the same operations.
 import type { GateContract, OperationKey, Reply, Scope } from '@asyncgate/sdk'
-import type { Caller } from '../auth/caller.ts'
+import { type Caller, DEFAULT_TENANT } from '../auth/caller.ts'
 import { clientSettings } from '../config.ts'
 import type { Options } from './command.ts'
 import { Refusal, UsageError } from './failure.ts'
@@ -59,7 +59,10 @@ async function callDatabase<K extends OperationKey>(
   const { openGate } = await import('../gate.ts')
   const gate = await openGate(config, { log: await openLog(config) })
   try {
-    const caller = await ownerOf(call.values.tenant ?? 'default')
+    const tenantId = call.values.tenant ?? DEFAULT_TENANT
+    if ((await gate.store.readTenant(tenantId)) === null)
+      throw new Refusal(`There is no tenant ${tenantId}. Add it with: asyncgate tenants create ${tenantId}`)
+    const caller = await ownerOf(tenantId)
     // The door is untyped by design; the contract ties the operation to its reply.
     return (await gate.dispatch(operation, input, { caller })) as Reply<GateContract[K]>
   } finally {

@@ -8,6 +8,7 @@ import { migrate } from './commands/migrate.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
+import { tenantsCreate, tenantsKey, tenantsList, tenantsResume, tenantsSuspend } from './commands/tenants.ts'
 import { worker } from './commands/worker.ts'
 import { taskCancel, taskExplain, taskGet, taskList, taskRetry, taskWait } from './commands/tasks.ts'
 
@@ -33,4 +34,9 @@ export const commands: readonly Command[] = [
   keysList,
   keysRotate,
   keysRevoke,
+  tenantsCreate,
+  tenantsList,
+  tenantsKey,
+  tenantsSuspend,
+  tenantsResume,
 ]

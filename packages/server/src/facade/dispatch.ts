@@ -1,7 +1,7 @@
 // The one door. Every call on every protocol takes these steps in this order; whatever a facade serves, it
 // serves through here.
 import { contract, GateError, type Operation, type OperationKey, parseInput } from '@asyncgate/sdk'
-import type { Caller } from '../auth/caller.ts'
+import type { Caller, Role } from '../auth/caller.ts'
 import { resolveActing } from './acting.ts'
 import type { CallContext, Handlers } from './handler.ts'
 
@@ -70,12 +70,18 @@ async function take(call: Call, input: unknown, { limits, handlers }: DispatchPa
   return handle(call, parsed, handlers)
 }
 
-function permit({ operation: { scopes }, caller }: Call): void {
+function permit({ operation: { scopes, role }, caller }: Call): void {
+  if (role !== undefined && caller.role !== role) throw wrongRole(role, caller)
   if (scopes.length === 0 || scopes.some((scope) => caller.scopes.has(scope))) return
   const message =
     `This needs the scope ${scopes.join(' or ')}, which your credential (role ${caller.role}) does not have. ` +
     'Use a credential that has it.'
   throw new GateError('forbidden', message, { required_scope: scopes[0], your_role: caller.role })
+}
+
+function wrongRole(role: Role, caller: Caller): GateError {
+  const message = `This is for the role ${role}, and your credential has the role ${caller.role}. Use a credential of that role.`
+  return new GateError('forbidden', message, { required_role: role, your_role: caller.role })
 }
 
 function handle(call: Call, input: object, handlers: Handlers): Promise<object> {

@@ -106,7 +106,8 @@ function pathItem(described: Described): Record<string, unknown> {
   }
 }
 
-export function scopeText({ scopes }: Operation): string {
+export function scopeText({ scopes, role }: Operation): string {
+  if (role !== undefined) return `Role: ${role}.`
   return scopes.length === 0 ? 'Scope: any credential.' : `Scope: ${scopes.join(' or ')}.`
 }
 

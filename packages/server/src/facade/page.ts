@@ -20,7 +20,7 @@ export function pageLimit(limit: number | undefined, bounds: ListBounds): number
 }
 
 /** A cursor says which list it belongs to, so that one of another list is refused and not misread. */
-export type CursorOf = 'tasks' | 'receipts' | 'obligations' | 'progress' | 'keys'
+export type CursorOf = 'tasks' | 'receipts' | 'obligations' | 'progress' | 'keys' | 'tenants'
 
 export function encodeCursor(list: CursorOf, last: string | number): string {
   return Buffer.from(`${list}:${last}`).toString('base64url')
@@ -37,8 +37,15 @@ export function decodeIdCursor(list: ListOfIds, cursor: string | undefined): str
   return last
 }
 
+/** Whatever it is, it is compared with the names of tenants and never anything else. */
+export function decodeTenantCursor(cursor: string | undefined): string | null {
+  const last = decode('tenants', cursor)
+  if (last !== null && !/^[a-z0-9_-]{1,63}$/.test(last)) throw badCursor()
+  return last
+}
+
 export function decodePosition(
-  list: Exclude<CursorOf, ListOfIds>,
+  list: Exclude<CursorOf, ListOfIds | 'tenants'>,
   cursor: string | undefined,
 ): number | null {
   const last = decode(list, cursor)

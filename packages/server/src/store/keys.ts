@@ -18,9 +18,14 @@ export interface ApiKey {
   readonly revokedAt: number | null
 }
 
+/** A key with what its tenant says about it. */
+export interface FoundKey extends ApiKey {
+  readonly isTenantSuspended: boolean
+}
+
 export interface KeyStore {
   /** By the beginning of the key, in whichever tenant it is. */
-  findKey(prefix: string): Promise<ApiKey | null>
+  findKey(prefix: string): Promise<FoundKey | null>
   readKey(tenantId: string, keyId: string): Promise<ApiKey | null>
   /** Newest first; `before` is the id of the last key of the page before. */
   listKeys(query: {

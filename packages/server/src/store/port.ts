@@ -10,8 +10,9 @@ import type {
 } from '../engine/model.ts'
 import type { Transactor, Unit } from '../engine/unit.ts'
 import type { KeyStore } from './keys.ts'
+import type { TenantStore } from './tenants.ts'
 
-export interface Store extends Transactor, KeyStore {
+export interface Store extends Transactor, KeyStore, TenantStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number

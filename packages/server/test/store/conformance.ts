@@ -8,6 +8,7 @@ import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { lists } from './lists.ts'
 import { sweeps } from './sweeps.ts'
+import { tenants } from './tenants.ts'
 import { units } from './units.ts'
 
 export interface Opened {
@@ -36,6 +37,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('ledger', () => ledger(given))
     describe('lists', () => lists(given))
     describe('API keys', () => apiKeys(given))
+    describe('tenants', () => tenants(given))
     describe('history', () => history(given))
   })
 }

@@ -3,12 +3,12 @@ import { contract, type GateContract, type Reply } from '@asyncgate/sdk'
 import { ACCESS_OPTIONS, callAccess } from '../access-call.ts'
 import { command } from '../command.ts'
 import { fieldsOf } from '../fields.ts'
+import { newKeyFacts, principalText } from '../key-text.ts'
 import { principalOf, show, type View } from '../server-call.ts'
-import { type Column, renderFacts, renderTable } from '../table.ts'
+import { type Column, renderTable } from '../table.ts'
 import { relativeTime, safe } from '../text.ts'
 
 type Key = Reply<GateContract['revokeKey']>
-type NewKey = Reply<GateContract['createKey']>
 type KeyPage = Reply<GateContract['listKeys']>
 
 const KEY_ID = [{ name: 'key_id', about: 'The id that "keys list" shows.' }] as const
@@ -107,21 +107,6 @@ export const keysRevoke = command({
   },
 })
 
-function newKeyFacts(key: NewKey, { paint }: View): string {
-  const facts = renderFacts(
-    [
-      ['key', key.api_key],
-      ['key id', key.key_id],
-      ['principal', safe(principalText(key))],
-      ['role', key.role],
-      ['scopes', key.scopes.join(' ')],
-      ['expires', key.expires_at ?? 'never'],
-    ],
-    paint,
-  )
-  return `${facts}\n\nKeep it where secrets are kept: it is shown this once.`
-}
-
 function keyTable({ keys, next_cursor: cursor }: KeyPage, view: View): string {
   if (keys.length === 0) return 'No keys. Make one with: asyncgate keys create'
   const columns: Column<Key>[] = [
@@ -135,8 +120,4 @@ function keyTable({ keys, next_cursor: cursor }: KeyPage, view: View): string {
   ]
   const more = cursor === null ? '' : `\n\nMore: repeat with --cursor ${safe(cursor)}`
   return `${renderTable(keys, columns, view)}${more}`
-}
-
-function principalText({ principal }: Key): string {
-  return `${principal.principal_kind}/${principal.principal_id}`
 }

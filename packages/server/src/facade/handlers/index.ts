@@ -6,6 +6,7 @@ import type { HandlerParts } from './parts.ts'
 import { receiptHandlers } from './receipts.ts'
 import { systemHandlers } from './system.ts'
 import { taskHandlers } from './tasks.ts'
+import { tenantHandlers } from './tenants.ts'
 
 export function createHandlers(parts: HandlerParts): Handlers {
   return {
@@ -14,5 +15,6 @@ export function createHandlers(parts: HandlerParts): Handlers {
     ...receiptHandlers(parts),
     ...systemHandlers(parts),
     ...keyHandlers(parts),
+    ...tenantHandlers(parts),
   }
 }

@@ -2,49 +2,29 @@
 import { GateError, type Role, type Scope } from '@asyncgate/sdk'
 import type { Caller } from '../../auth/caller.ts'
 import { isLive } from '../../auth/key-check.ts'
-import { type KeyText, makeKey } from '../../auth/key-text.ts'
 import { DEFAULT_SCOPES } from '../../auth/roles.ts'
-import { hashSecret } from '../../auth/secret-hash.ts'
-import type { ApiKey } from '../../store/keys.ts'
 import type { CallContext, Handlers } from '../handler.ts'
 import { cutPage, decodeIdCursor, encodeCursor, pageLimit } from '../page.ts'
-import { keyToWire } from '../view-key.ts'
+import { keyToWire } from '../view-access.ts'
+import { type Bindings, createKeyMaker, type MadeKey, madeToWire } from './new-key.ts'
 import { millis } from './new-task.ts'
 import { type HandlerParts, orNull } from './parts.ts'
 
 type KeyHandlers = Pick<Handlers, 'createKey' | 'listKeys' | 'rotateKey' | 'revokeKey' | 'createWorkerKey'>
 
-type Bindings = Pick<ApiKey, 'name' | 'principal' | 'role' | 'scopes' | 'expiresAt'>
-
 export function keyHandlers(parts: HandlerParts): KeyHandlers {
-  const { store, list, clock, ids, random, hashCost } = parts
+  const { store, list, clock } = parts
+  const make = createKeyMaker(parts)
 
-  async function made(bindings: Bindings, { caller, acting }: CallContext): Promise<MadeKey> {
-    const { text, prefix } = makeKey(random)
-    const secretHash = await hashSecret(text, { random, ...(hashCost && { cost: hashCost }) })
-    const createdAt = clock.now()
-    const key: ApiKey = {
-      tenantId: caller.tenantId,
-      keyId: ids.next(createdAt),
-      prefix,
-      secretHash,
-      ...bindings,
-      createdAt,
-      createdBy: acting,
-      revokedAt: null,
-    }
-    return { key, text }
+  async function add(
+    bindings: Omit<Bindings, 'tenantId'>,
+    { caller, acting }: CallContext,
+  ): Promise<MadeKey> {
+    assertGivable(bindings, caller)
+    const made = await make({ ...bindings, tenantId: caller.tenantId }, acting)
+    await store.addKey(made.key)
+    return made
   }
-
-  async function added(bindings: Bindings, context: CallContext): Promise<MadeKey> {
-    assertGivable(bindings, context.caller)
-    assertAhead(bindings.expiresAt, clock.now())
-    const { key, text } = await made(bindings, context)
-    await store.addKey(key)
-    return { key, text }
-  }
-
-  const shown = ({ key, text }: MadeKey) => ({ ...keyToWire(key, clock.now()), api_key: text })
 
   return {
     createKey: async ({ role, principal, scopes, name, expires_at }, context) => {
@@ -55,16 +35,13 @@ export function keyHandlers(parts: HandlerParts): KeyHandlers {
         scopes: scopes === undefined ? DEFAULT_SCOPES[role] : [...new Set(scopes)],
         expiresAt: millis(expires_at),
       }
-      return shown(await added(bindings, context))
+      return madeToWire(await add(bindings, context), clock.now())
     },
     createWorkerKey: async ({ worker_id, expires_at }, context) => {
       const principal = { kind: 'worker', id: worker_id } as const
       const bindings = { name: null, principal, role: 'worker', expiresAt: millis(expires_at) } as const
-      const {
-        api_key,
-        key_id,
-        expires_at: ends,
-      } = shown(await added({ ...bindings, scopes: DEFAULT_SCOPES.worker }, context))
+      const made = await add({ ...bindings, scopes: DEFAULT_SCOPES.worker }, context)
+      const { api_key, key_id, expires_at: ends } = madeToWire(made, clock.now())
       return { api_key, worker_id, key_id, expires_at: ends }
     },
     listKeys: async (input, { caller }) => {
@@ -74,23 +51,21 @@ export function keyHandlers(parts: HandlerParts): KeyHandlers {
       const { page, next } = cutPage(rows, limit, { cursorOf: (last) => encodeCursor('keys', last.keyId) })
       return { keys: page.map((key) => keyToWire(key, clock.now())), next_cursor: next }
     },
-    rotateKey: async ({ key_id, overlap_seconds, expires_at }, context) => {
-      const old = await store.readKey(context.caller.tenantId, key_id)
+    rotateKey: async ({ key_id, overlap_seconds, expires_at }, { caller, acting }) => {
+      const { tenantId } = caller
+      const old = await store.readKey(tenantId, key_id)
       if (old === null) throw noSuchKey(key_id)
       if (!isLive(old, clock.now())) throw notLive()
-      assertGivable(old, context.caller)
-      assertAhead(millis(expires_at), clock.now())
-      const lifeMs = old.expiresAt === null ? null : old.expiresAt - old.createdAt
-      const sameLife = lifeMs === null ? null : clock.now() + lifeMs
-      const replacement = await made(
-        { ...bindingsOf(old), expiresAt: millis(expires_at) ?? sameLife },
-        context,
-      )
+      assertGivable(old, caller)
+      const { name, principal, role, scopes } = old
+      const sameLife = old.expiresAt === null ? null : clock.now() + old.expiresAt - old.createdAt
+      const expiresAt = millis(expires_at) ?? sameLife
+      const made = await make({ tenantId, name, principal, role, scopes, expiresAt }, acting)
       const now = clock.now()
       const until = now + overlap_seconds * 1_000
-      const isDone = await store.replaceKey({ keyId: key_id, until, now, replacement: replacement.key })
+      const isDone = await store.replaceKey({ keyId: key_id, until, now, replacement: made.key })
       if (!isDone) throw notLive()
-      return shown(replacement)
+      return madeToWire(made, now)
     },
     revokeKey: async ({ key_id }, { caller }) => {
       const key = await store.revokeKey({ tenantId: caller.tenantId, keyId: key_id, now: clock.now() })
@@ -98,14 +73,6 @@ export function keyHandlers(parts: HandlerParts): KeyHandlers {
       return keyToWire(key, clock.now())
     },
   }
-}
-
-interface MadeKey extends Pick<KeyText, 'text'> {
-  readonly key: ApiKey
-}
-
-function bindingsOf({ name, principal, role, scopes, expiresAt }: ApiKey): Bindings {
-  return { name, principal, role, scopes, expiresAt }
 }
 
 /** Nobody gives away what they do not have. */
@@ -118,16 +85,6 @@ function assertGivable({ role, scopes }: { role: Role; scopes: readonly Scope[] 
   if (role !== 'operator' || caller.role === 'operator') return
   const message = 'Only an operator makes keys of operators. Use "asyncgate keys" on the database.'
   throw new GateError('forbidden', message, { required_role: 'operator', your_role: caller.role })
-}
-
-/** A key that has already ended is a mistake in a date. */
-function assertAhead(expiresAt: number | null, now: number): void {
-  if (expiresAt === null || expiresAt > now) return
-  const message = 'Field "expires_at" lies in the past. Give a later time, or leave it out.'
-  throw new GateError('invalid_input', message, {
-    field: 'expires_at',
-    issues: [{ field: 'expires_at', message }],
-  })
 }
 
 function noSuchKey(keyId: string): GateError {

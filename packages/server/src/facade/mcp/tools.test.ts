@@ -1,5 +1,5 @@
 // Which tools are listed for whom, and what each says of itself.
-import { contract, type Operation, wireName } from '@asyncgate/sdk'
+import { contract, type Operation, type Role, wireName } from '@asyncgate/sdk'
 import { expect, test } from 'vitest'
 import { verifies } from '../../../test/requirements.ts'
 import { callerWith } from '../../../test/facade-kit.ts'
@@ -7,10 +7,8 @@ import { DEFAULT_SCOPES } from '../../auth/roles.ts'
 import { operationOf } from './names.ts'
 import { listTools } from './tools.ts'
 
-const withRole = (role: 'agent' | 'worker' | 'admin') =>
-  callerWith({ role, scopes: new Set(DEFAULT_SCOPES[role]) })
-const namesFor = (role: 'agent' | 'worker' | 'admin') =>
-  listTools(withRole(role), 'underscore').map(({ name }) => name)
+const withRole = (role: Role) => callerWith({ role, scopes: new Set(DEFAULT_SCOPES[role]) })
+const namesFor = (role: Role) => listTools(withRole(role), 'underscore').map(({ name }) => name)
 
 verifies('MCP-2', 'an agent sees what it may use, and only what it needs', () => {
   const names = namesFor('agent')
@@ -29,12 +27,13 @@ verifies('MCP-2', 'a worker sees the lease operations', () => {
   expect(names).not.toContain('asyncgate_list_tasks')
 })
 
-test('an administrator sees every operation', () => {
-  expect(namesFor('admin').toSorted()).toEqual(
-    Object.keys(contract)
-      .map((key) => `asyncgate_${wireName(key)}`)
-      .toSorted(),
-  )
+const entries = Object.entries(contract) as [string, Operation][]
+const namesWith = (role: Operation['role']) =>
+  entries.filter(([, operation]) => operation.role === role).map(([key]) => `asyncgate_${wireName(key)}`)
+
+test('an administrator sees every operation but those of operators, who see theirs', () => {
+  expect(namesFor('admin').toSorted()).toEqual(namesWith(undefined).toSorted())
+  expect(namesFor('operator').toSorted()).toEqual(namesWith('operator').toSorted())
 })
 
 verifies('MCP-7', 'both forms of every name are understood', () => {
@@ -46,8 +45,9 @@ verifies('MCP-7', 'both forms of every name are understood', () => {
 })
 
 verifies('MCP-3', 'annotations say what a call does', () => {
-  const tools = new Map(listTools(withRole('admin'), 'underscore').map((tool) => [tool.name, tool]))
-  for (const [key, { effect }] of Object.entries(contract) as [string, Operation][]) {
+  const listed = [withRole('admin'), withRole('operator')].flatMap((who) => listTools(who, 'underscore'))
+  const tools = new Map(listed.map((tool) => [tool.name, tool]))
+  for (const [key, { effect }] of entries) {
     const { annotations } = tools.get(`asyncgate_${wireName(key)}`)!
     expect(annotations).toMatchObject({
       readOnlyHint: effect === 'read',
@@ -58,7 +58,8 @@ verifies('MCP-3', 'annotations say what a call does', () => {
 })
 
 verifies('MCP-3', 'every argument of every tool is described', () => {
-  for (const { name, inputSchema } of listTools(withRole('admin'), 'underscore')) {
+  const listed = [withRole('admin'), withRole('operator')].flatMap((who) => listTools(who, 'underscore'))
+  for (const { name, inputSchema } of listed) {
     const properties = (inputSchema.properties ?? {}) as Record<string, { description?: string }>
     for (const [field, { description }] of Object.entries(properties)) {
       expect([name, field, description]).toEqual([name, field, expect.stringMatching(/.{5,}/)])

@@ -40,7 +40,8 @@ export function listTools(caller: Caller, names: ToolNames): Tool[] {
 }
 
 /** Only what the caller may use, and for agents and workers only what they need: short lists make good choices. */
-function isListed({ scopes, listed }: Operation, caller: Caller): boolean {
+function isListed({ scopes, role, listed }: Operation, caller: Caller): boolean {
+  if (role !== undefined) return caller.role === role
   if (listed === 'admin' && !isAdmin(caller)) return false
   if (listed === 'tasker' && !caller.scopes.has('tasks:read')) return false
   return scopes.length === 0 || scopes.some((scope) => caller.scopes.has(scope))

@@ -7,10 +7,12 @@ import { createMemoryKeys } from './keys.ts'
 import { activeLeases, load } from './load.ts'
 import { listReceipts, listTasks, openObligations, positioned, viewTask } from './read.ts'
 import { createTenant, type Tenant } from './tenant.ts'
+import { createMemoryTenants } from './tenants.ts'
 import { write } from './write.ts'
 
 export function createMemoryStore(): Store {
   const tenants = new Map<string, Tenant>()
+  const tenantNames = createMemoryTenants()
   const listeners = new Set<(hint: Hint) => void>()
 
   function tenantOf(tenantId: string): Tenant {
@@ -82,7 +84,8 @@ export function createMemoryStore(): Store {
     },
     stats: async () => statsOf([...tenants.values()]),
     findDoubtfulObligations: async (limit) => [...tenants.values()].flatMap(doubtful).slice(0, limit),
-    ...createMemoryKeys(),
+    ...tenantNames,
+    ...createMemoryKeys(tenantNames),
     hint: (hint) => {
       for (const listener of listeners) listener(hint)
     },

@@ -1,7 +1,8 @@
 // API keys in memory.
 import type { ApiKey, KeyStore } from '../keys.ts'
+import type { TenantStore } from '../tenants.ts'
 
-export function createMemoryKeys(): KeyStore {
+export function createMemoryKeys({ readTenant }: Pick<TenantStore, 'readTenant'>): KeyStore {
   const keys = new Map<string, ApiKey>()
   const isLive = ({ revokedAt, expiresAt }: ApiKey, now: number) =>
     revokedAt === null && (expiresAt === null || expiresAt > now)
@@ -10,7 +11,12 @@ export function createMemoryKeys(): KeyStore {
     return key?.tenantId === tenantId ? key : null
   }
   return {
-    findKey: async (prefix) => keys.values().find((key) => key.prefix === prefix) ?? null,
+    findKey: async (prefix) => {
+      const key = keys.values().find((one) => one.prefix === prefix)
+      if (key === undefined) return null
+      const tenant = await readTenant(key.tenantId)
+      return { ...key, isTenantSuspended: tenant !== null && tenant.suspendedAt !== null }
+    },
     readKey: async (tenantId, keyId) => keyOf(tenantId, keyId),
     listKeys: async ({ tenantId, before, limit }) =>
       [...keys.values()]

@@ -20,7 +20,10 @@ const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 export function createSqlKeys(driver: Driver): KeyStore {
   const { reader, scanner } = driver
   return {
-    findKey: async (prefix) => keyFromRow(await findKey(reader, prefix)),
+    findKey: async (prefix) => {
+      const row = await findKey(reader, prefix)
+      return row === undefined ? null : { ...toKey(row), isTenantSuspended: row.tenant_suspended_at !== null }
+    },
     readKey: async (tenantId, keyId) =>
       isUuid(keyId) ? keyFromRow(await readKey(reader, tenantId, keyId)) : null,
     listKeys: async ({ tenantId, before, limit }) => {

@@ -20,6 +20,7 @@ import { listProgress } from './statements/progress.ts'
 import { dueTimers } from './statements/timers.ts'
 import { dependsOnFromRow } from './task-row.ts'
 import { readTask, taskViewFromRow } from './task-view.ts'
+import { createSqlTenants } from './tenants.ts'
 import { transact } from './transact.ts'
 import { isUuid, uuids } from './uuid.ts'
 
@@ -84,6 +85,7 @@ export function createSqlStore(driver: Driver): Store {
     findDoubtfulObligations: async (limit) =>
       (await doubtfulObligations(scanner, limit)).map((row) => row.receipt_id),
     ...createSqlKeys(driver),
+    ...createSqlTenants(driver),
     hint: driver.hint,
     onHint: driver.onHint,
     migrate: driver.migrate,

@@ -26,10 +26,18 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof KeyRow)[]
 const columns = COLUMNS.join(', ')
 
-const FIND_KEY = query('find_key', () => `select ${columns} from api_keys where prefix = $1`)
+export type FoundKeyRow = KeyRow & { readonly tenant_suspended_at: number | null }
 
-export async function findKey(session: Session, prefix: string): Promise<KeyRow | undefined> {
-  return (await session.all<KeyRow>(FIND_KEY, [prefix]))[0]
+const FIND_KEY = query(
+  'find_key',
+  () => `
+    select ${COLUMNS.map((column) => `k.${column}`).join(', ')}, t.suspended_at as tenant_suspended_at
+    from api_keys k left join tenants t on t.tenant_id = k.tenant_id
+    where k.prefix = $1`,
+)
+
+export async function findKey(session: Session, prefix: string): Promise<FoundKeyRow | undefined> {
+  return (await session.all<FoundKeyRow>(FIND_KEY, [prefix]))[0]
 }
 
 const READ_KEY = query(

@@ -1,7 +1,8 @@
-// An API key as the wire shows it: everything but the secret and its hash.
+// API keys and tenants as the wire shows them: of a key everything but the secret and its hash.
 import type { GateContract, Output } from '@asyncgate/sdk'
 import { iso } from '../clock.ts'
 import type { ApiKey } from '../store/keys.ts'
+import type { Tenant } from '../store/tenants.ts'
 
 type WireKey = Output<GateContract['revokeKey']>
 
@@ -24,4 +25,19 @@ export function keyToWire(key: ApiKey, now: number): WireKey {
 function statusOf({ revokedAt, expiresAt }: ApiKey, now: number): WireKey['status'] {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
+}
+
+export function tenantToWire({
+  tenantId,
+  name,
+  createdAt,
+  suspendedAt,
+}: Tenant): Output<GateContract['resumeTenant']> {
+  return {
+    tenant_id: tenantId,
+    name,
+    status: suspendedAt === null ? 'active' : 'suspended',
+    created_at: iso(createdAt),
+    suspended_at: suspendedAt === null ? null : iso(suspendedAt),
+  }
 }

@@ -1,0 +1,99 @@
+// Operations of operators: the tenants of a server. They see nothing inside of one.
+import { z } from 'zod'
+import { NAME_LENGTH_MAX, NamedPrincipal, page, timestamp } from './fields.ts'
+import { keyExpiry, keyName, NewKey } from './key.ts'
+import { operation } from './operation.ts'
+
+const TENANT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/
+const tenantId = {
+  tenant_id: z
+    .string()
+    .regex(TENANT_ID, 'it must be 1 to 63 lower-case letters, digits, dashes and underscores')
+    .describe('The tenant: 1 to 63 lower-case letters, digits, dashes and underscores.'),
+}
+
+const Tenant = z.object({
+  tenant_id: z.string(),
+  name: z.string().nullable(),
+  status: z.enum(['active', 'suspended']),
+  created_at: timestamp,
+  suspended_at: timestamp.nullable(),
+})
+
+export const tenantOperations = {
+  createTenant: operation({
+    summary: 'Add a tenant.',
+    guide:
+      'Use it once per customer or team; then make its first key with create_tenant_key. ' +
+      'Repeating the call returns the tenant as it is.',
+    route: 'POST /v1/admin/tenants',
+    scopes: [],
+    role: 'operator',
+    effect: 'idempotent',
+    listed: 'admin',
+    errors: [],
+    status: 201,
+    input: z.strictObject({
+      ...tenantId,
+      name: z.string().min(1).max(NAME_LENGTH_MAX).optional().describe('What people call it.'),
+    }),
+    output: Tenant.extend({ is_duplicate: z.boolean() }),
+  }),
+  listTenants: operation({
+    summary: 'List the tenants, in the order of their ids.',
+    guide: 'Use it to see which tenants there are and which are suspended.',
+    route: 'GET /v1/admin/tenants',
+    scopes: [],
+    role: 'operator',
+    effect: 'read',
+    listed: 'admin',
+    errors: [],
+    input: z.strictObject({ ...page }),
+    output: z.object({ tenants: z.array(Tenant), next_cursor: z.string().nullable() }),
+  }),
+  suspendTenant: operation({
+    summary: 'Refuse all calls of a tenant.',
+    guide:
+      'Use it when a tenant must stop at once. Every server refuses its keys within a minute; nothing is deleted, and ' +
+      'resume_tenant undoes it. The default tenant is the one of the operators themselves and stays.',
+    route: 'POST /v1/admin/tenants/{tenant_id}/suspend',
+    scopes: [],
+    role: 'operator',
+    effect: 'destructive',
+    listed: 'admin',
+    errors: ['not_found', 'invalid_transition'],
+    input: z.strictObject(tenantId),
+    output: Tenant,
+  }),
+  resumeTenant: operation({
+    summary: 'Let a suspended tenant call again.',
+    guide: 'Use it to undo suspend_tenant. Its keys work again within a minute.',
+    route: 'POST /v1/admin/tenants/{tenant_id}/resume',
+    scopes: [],
+    role: 'operator',
+    effect: 'idempotent',
+    listed: 'admin',
+    errors: ['not_found'],
+    input: z.strictObject(tenantId),
+    output: Tenant,
+  }),
+  createTenantKey: operation({
+    summary: "Make a key for an administrator of a tenant, who then makes the tenant's other keys.",
+    guide:
+      'Use it once after create_tenant, or when a tenant has lost its last key. The reply shows the key once.',
+    route: 'POST /v1/admin/tenants/{tenant_id}/keys',
+    scopes: [],
+    role: 'operator',
+    effect: 'write',
+    listed: 'admin',
+    errors: ['not_found'],
+    status: 201,
+    input: z.strictObject({
+      ...tenantId,
+      principal: NamedPrincipal.describe('Who calls with it.'),
+      name: keyName,
+      expires_at: keyExpiry,
+    }),
+    output: NewKey,
+  }),
+}

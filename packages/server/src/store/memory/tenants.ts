@@ -1,0 +1,28 @@
+// Tenants in memory. The default one is there from the start.
+import type { Tenant, TenantStore } from '../tenants.ts'
+
+export function createMemoryTenants(): TenantStore {
+  const first: Tenant = { tenantId: 'default', name: null, createdAt: 0, suspendedAt: null }
+  const tenants = new Map([[first.tenantId, first]])
+  return {
+    readTenant: async (tenantId) => tenants.get(tenantId) ?? null,
+    listTenants: async ({ after, limit }) =>
+      [...tenants.values()]
+        .filter(({ tenantId }) => after === null || tenantId > after)
+        .toSorted((a, b) => (a.tenantId < b.tenantId ? -1 : 1))
+        .slice(0, limit),
+    addTenant: async (tenant) => {
+      if (tenants.has(tenant.tenantId)) return false
+      tenants.set(tenant.tenantId, tenant)
+      return true
+    },
+    suspendTenant: async ({ tenantId, suspendedAt }) => {
+      const tenant = tenants.get(tenantId)
+      if (tenant === undefined) return null
+      const since = suspendedAt === null ? null : (tenant.suspendedAt ?? suspendedAt)
+      const changed = { ...tenant, suspendedAt: since }
+      tenants.set(tenantId, changed)
+      return changed
+    },
+  }
+}

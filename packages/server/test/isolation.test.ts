@@ -1,0 +1,223 @@
+// Tenant B with every id of tenant A, on every route and every tool: the answer is that for an id that never was, word for
+// word, and nothing of A has changed. What is tried is made from the contract, so that a new operation is tried as well.
+import {
+  type Client,
+  contract,
+  createClient,
+  jsonSchema,
+  type Operation,
+  type OperationKey,
+} from '@asyncgate/sdk'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { SHARED_CALLER } from '../src/auth/shared-key.ts'
+import { configOf } from '../src/config.ts'
+import { type RunningGate, startGate } from '../src/gate.ts'
+import { CHEAP } from './api-key.ts'
+import { type Answer, type Door, openDoor, PROTOCOLS } from './doors.ts'
+import { LEAST } from './equivalence-history.ts'
+import { verifies } from './requirements.ts'
+import { openTestStore, type OpenedStore, STORE_KINDS } from './stores.ts'
+import { stateText } from './whole-state.ts'
+
+const NEVER = '0198c0de-dead-7000-8000-00000000beef'
+const OPERATIONS = Object.keys(contract) as OperationKey[]
+const OPERATOR = { ...SHARED_CALLER, role: 'operator' } as const
+
+interface Schema {
+  readonly format?: string
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+interface IdField {
+  readonly name: string
+  readonly isList: boolean
+}
+
+/** The fields of an operation that take an id or a list of ids. */
+function idFields(key: OperationKey): IdField[] {
+  const { properties = {} } = jsonSchema(contract[key].input) as Schema
+  return Object.entries(properties).flatMap(([name, { format, items }]): IdField[] => {
+    if (format === 'uuid') return [{ name, isList: false }]
+    return items?.format === 'uuid' ? [{ name, isList: true }] : []
+  })
+}
+
+/** Where an operation's own ids stand in its path or must be given, not to find them is the whole answer. */
+function mustBeFound(key: OperationKey, name: string): boolean {
+  const { required = [] } = jsonSchema(contract[key].input) as { required?: string[] }
+  return required.includes(name) && name !== 'lease_id'
+}
+
+function sortOf(name: string): keyof Scene['ids'] {
+  if (name.includes('task') || name === 'depends_on') return 'task'
+  if (name.includes('lease')) return 'lease'
+  return name.includes('key') ? 'key' : 'receipt'
+}
+
+/** Every kind of thing that A has, in every state that matters. */
+interface Scene {
+  readonly ids: Readonly<Record<'task' | 'lease' | 'receipt' | 'key', readonly string[]>>
+  readonly cursors: Readonly<Partial<Record<OperationKey, string>>>
+}
+
+async function setScene(a: Client): Promise<Scene> {
+  const worker_id = 'w'
+  const keys = [
+    await a.createKey({ role: 'agent', principal: { principal_kind: 'agent', principal_id: 'alice' } }),
+    await a.createKey({ role: 'agent', principal: { principal_kind: 'agent', principal_id: 'bob' } }),
+  ]
+  const make = (more: object = {}) => a.createTask({ type: 'secret', max_attempts: 1, ...more })
+  const made = [await make(), await make(), await make(), await make(), await make({ type: 'held' })]
+  const claim = async (type: string, max_tasks: number) =>
+    (await a.leaseNext({ worker_id, accept_types: [type], max_tasks })).tasks
+  const [failed, done] = await claim('secret', 2)
+  const [held] = await claim('held', 1)
+  await a.fail({
+    worker_id,
+    task_id: failed!.task_id,
+    lease_id: failed!.lease_id,
+    error: { code: 'x', message: 'x' },
+  })
+  await a.complete({ worker_id, task_id: done!.task_id, lease_id: done!.lease_id, result: 1 })
+  await a.cancelTask({ task_id: made[3]!.task_id })
+  await a.reportProgress({
+    worker_id,
+    task_id: held!.task_id,
+    lease_id: held!.lease_id,
+    progress: { percent: 1 },
+  })
+  const { receipts } = await a.listReceipts({ limit: 200 })
+  const [tasksPage, receiptsPage, keysPage] = [
+    await a.listTasks({ limit: 1 }),
+    await a.listReceipts({ limit: 1 }),
+    await a.listKeys({ limit: 1 }),
+  ]
+  return {
+    ids: {
+      task: made.map(({ task_id }) => task_id),
+      lease: [failed!, done!, held!].map(({ lease_id }) => lease_id),
+      receipt: receipts.map(({ receipt_id }) => receipt_id),
+      key: keys.map(({ key_id }) => key_id),
+    },
+    cursors: {
+      listTasks: tasksPage.next_cursor!,
+      listReceipts: receiptsPage.next_cursor!,
+      listKeys: keysPage.next_cursor!,
+    },
+  }
+}
+
+describe.each(STORE_KINDS)('on %s', (kind) => {
+  let opened: OpenedStore
+  let gate: RunningGate
+  let scene: Scene
+  let keyOfB: string
+  const doors = new Map<string, Door>()
+
+  beforeAll(async () => {
+    opened = await openTestStore(kind)
+    const config = configOf({ port: 0, auth: { api_key: 'unused' }, log: { level: 'silent' } })
+    gate = await startGate(config, { store: { ...opened.store, close: async () => {} }, hashCost: CHEAP })
+    const [a, b] = [await keyOf('a'), await keyOf('b')]
+    scene = await setScene(createClient({ url: gate.url, apiKey: a, retry: false }))
+    keyOfB = b
+    for (const protocol of PROTOCOLS) doors.set(protocol, openDoor(protocol, gate.url))
+  })
+  afterAll(async () => {
+    for (const door of doors.values()) await door.close()
+    await gate.stop()
+    await opened.dispose()
+  })
+
+  /** An administrator: nothing but the tenant stands between it and what is A's. */
+  async function keyOf(tenant_id: string): Promise<string> {
+    const principal = { principal_kind: 'agent', principal_id: 'alice' }
+    await gate.dispatch('createTenant', { tenant_id }, { caller: OPERATOR })
+    const made = await gate.dispatch('createTenantKey', { tenant_id, principal }, { caller: OPERATOR })
+    return (made as { api_key: string }).api_key
+  }
+
+  const stateOfA = () => stateText(opened.store, 'a')
+  const told = ({ status, body }: Answer, id: string) =>
+    JSON.stringify({ status, body }).replaceAll(id, '<id>')
+
+  for (const protocol of PROTOCOLS) {
+    const ask = (key: OperationKey, input: object) => doors.get(protocol)!.call(key, input, keyOfB)
+
+    for (const key of OPERATIONS) {
+      const { role }: Operation = contract[key]
+      for (const { name, isList } of role === undefined ? idFields(key) : []) {
+        verifies(
+          'TEN-2',
+          `${key} with every ${name} of another tenant, over ${protocol} on ${kind}`,
+          async () => {
+            const before = await stateOfA()
+            const sort = sortOf(name)
+            const input = (id: string) => ({ ...LEAST[key], [name]: isList ? [id] : id })
+            const never = await ask(key, input(NEVER))
+            if (mustBeFound(key, name)) expect([never.ok, never.body.error]).toEqual([false, 'not_found'])
+            for (const id of scene.ids[sort])
+              expect(told(await ask(key, input(id)), id)).toBe(told(never, NEVER))
+            expect(await stateOfA()).toBe(before)
+          },
+        )
+      }
+    }
+
+    verifies(
+      'TEN-2',
+      `lists, claims and obligations hold nothing of another tenant, over ${protocol} on ${kind}`,
+      async () => {
+        const before = await stateOfA()
+        const secrets = Object.values(scene.ids).flat()
+        const calls: [OperationKey, object][] = [
+          ['listTasks', {}],
+          ['listReceipts', {}],
+          ['openObligations', { principal_id: 'default' }],
+          ['bootstrap', {}],
+          ['leaseNext', { worker_id: 'w', max_tasks: 100 }],
+          ['settle', { worker_id: 'w', claim: { max_tasks: 100 } }],
+          ['listKeys', {}],
+          ['getConfig', {}],
+          ...Object.entries(scene.cursors).map(
+            ([key, cursor]) => [key as OperationKey, { cursor }] as [OperationKey, object],
+          ),
+        ]
+        for (const [key, input] of calls) {
+          const { ok, body } = await ask(key, input)
+          const text = JSON.stringify(body)
+          expect([key, ok, secrets.filter((id) => text.includes(id))]).toEqual([key, true, []])
+        }
+        expect(await stateOfA()).toBe(before)
+      },
+    )
+
+    verifies('TEN-2', `settle with the leases of another tenant, over ${protocol} on ${kind}`, async () => {
+      const before = await stateOfA()
+      const outcome = (task_id: string, lease_id: string) => ({
+        task_id,
+        lease_id,
+        action: 'complete',
+        result: 1,
+      })
+      const outcomes = (task: string, lease: string) => ({ worker_id: 'w', outcomes: [outcome(task, lease)] })
+      const never = told(await ask('settle', outcomes(NEVER, NEVER)), NEVER)
+      for (const task of scene.ids.task) {
+        for (const lease of scene.ids.lease)
+          expect(told(await ask('settle', outcomes(task, lease)), task)).toBe(never)
+      }
+      expect(await stateOfA()).toBe(before)
+    })
+  }
+
+  verifies('TEN-2', `an idempotency key of another tenant is a key of one's own, on ${kind}`, async () => {
+    const [a, b] = ['a', 'b'].map((tenantId) => ({ ...SHARED_CALLER, tenantId }))
+    const input = { type: 'a', idempotency_key: 'the same' }
+    const first = (await gate.dispatch('createTask', input, { caller: a! })) as { task_id: string }
+    const other = await gate.dispatch('createTask', { ...input, type: 'b' }, { caller: b! })
+    expect(other).toMatchObject({ is_duplicate: false })
+    expect(other).not.toMatchObject({ task_id: first.task_id })
+  })
+})
