@@ -1,5 +1,6 @@
 // What programs that use AsyncGate import: the contract, its errors, the client made from it, and the worker.
 export * from './canonical-json.ts'
+export { AUDIT_EVENTS, type AuditEvent, type AuditSeverity } from './contract/audit.ts'
 export * from './contract/fields.ts'
 export * from './contract/index.ts'
 export * from './contract/operation.ts'

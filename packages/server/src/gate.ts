@@ -9,6 +9,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { type Config, isLoopback, requireKey, requireServable } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { createRecentWorkers } from './engine/recent-workers.ts'
+import { type Audit, createAudit } from './facade/audit.ts'
 import { createDispatch, type Dispatch } from './facade/dispatch.ts'
 import { createHandlers } from './facade/handlers/index.ts'
 import { createHostGuard } from './facade/host-guard.ts'
@@ -19,6 +20,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { readHealth } from './service/health.ts'
 import { startLoop } from './service/loop.ts'
 import { observe } from './service/observe.ts'
+import { createPruner } from './service/pruner.ts'
 import { createReaper } from './service/reaper.ts'
 import { shareReading } from './service/shared-reading.ts'
 import { openStore } from './store/open.ts'
@@ -42,6 +44,7 @@ export interface GateParts {
 
 export interface Gate {
   readonly dispatch: Dispatch
+  readonly audit: Audit
   readonly store: Store
   readonly engine: Engine
   readonly metrics: Metrics
@@ -65,6 +68,7 @@ export interface RunningGate extends Omit<Gate, 'stop'> {
 
 /** After this long, connections that are still open are cut off, and a database that hangs is left alone. */
 const STOP_MS_MAX = 9_000
+const PRUNE_INTERVAL_MS = 3_600_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
   const clock = parts.clock ?? systemClock
@@ -104,6 +108,16 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     random,
     onError,
   })
+  const pruner = createPruner({ store, clock })
+  const pruning = startLoop({
+    runOnce: () => pruner.runOnce(),
+    intervalMs: PRUNE_INTERVAL_MS,
+    clock,
+    random,
+    onError,
+  })
+  // Ids of its own: how often somebody was refused must not show in the ids of tasks.
+  const audit = createAudit({ store, clock, ids: createIds({ clock, random: systemRandom }), log })
   const server = { name: 'asyncgate', version: VERSION, instanceId, startedAt }
   const handlers = createHandlers({
     engine,
@@ -122,6 +136,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   })
   const dispatch = createDispatch({
     handlers,
+    audit,
     log,
     ids,
     clock,
@@ -129,6 +144,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   })
   return {
     dispatch,
+    audit,
     store,
     engine,
     metrics,
@@ -144,8 +160,9 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
       await reaper.runOnce()
     },
     stop: async () => {
-      await sweeping.stop()
+      await Promise.all([sweeping.stop(), pruning.stop()])
       await engine.stop()
+      await audit.settled()
       await store.close()
     },
   }
@@ -165,6 +182,7 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
   })
   const app = createHttp({
     dispatch: gate.dispatch,
+    audit: gate.audit,
     authenticate:
       parts.authenticate ?? createAuthenticate(config.auth, createKeyCheck({ store, clock, random })),
     hostGuard: createHostGuard({ loopback: isLoopback(config.host), allowedHosts: config.mcp.allowedHosts }),

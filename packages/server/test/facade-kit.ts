@@ -3,6 +3,7 @@ import { GateError, type OperationKey } from '@asyncgate/sdk'
 import type { Caller } from '../src/auth/caller.ts'
 import { createAuthenticate } from '../src/auth/authenticate.ts'
 import { SHARED_CALLER } from '../src/auth/shared-key.ts'
+import type { Audit, AuditEntry } from '../src/facade/audit.ts'
 import { type CallLog, createDispatch } from '../src/facade/dispatch.ts'
 import type { CallContext, Handlers } from '../src/facade/handler.ts'
 import { createHostGuard } from '../src/facade/host-guard.ts'
@@ -41,6 +42,18 @@ export function createTestLog() {
   return { log, lines }
 }
 
+/** Keeps what it is told. */
+export function createTestAudit() {
+  const entries: AuditEntry[] = []
+  const audit: Audit = {
+    record: async (entry) => void entries.push(entry),
+    note: (entry) => void entries.push(entry),
+    lookOut: () => {},
+    settled: async () => {},
+  }
+  return { audit, entries }
+}
+
 export function countingIds() {
   let count = 0
   return { next: () => `id-${(count += 1)}` }
@@ -56,8 +69,10 @@ export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {
   const { handlers, seen } = scriptedHandlers(script)
   const { log, lines } = createTestLog()
   const ids = countingIds()
+  const { audit, entries } = createTestAudit()
   const app = createHttp({
-    dispatch: createDispatch({ handlers, log, ids, clock }),
+    dispatch: createDispatch({ handlers, audit, log, ids, clock }),
+    audit,
     authenticate: createAuthenticate({ mode: 'keys', apiKey: KEY }, refuseKeys),
     hostGuard: createHostGuard({ loopback: true }),
     asksForCredentials: true,
@@ -71,7 +86,7 @@ export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {
     metricsPublic: false,
     ...parts,
   })
-  return { app, seen, lines }
+  return { app, seen, lines, entries }
 }
 
 const refuseKeys = async () => {

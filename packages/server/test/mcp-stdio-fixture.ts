@@ -3,7 +3,7 @@ import { GateError } from '@asyncgate/sdk'
 import { SHARED_CALLER } from '../src/auth/shared-key.ts'
 import { createDispatch } from '../src/facade/dispatch.ts'
 import { serveMcpOnStdio } from '../src/facade/mcp/stdio.ts'
-import { clock, countingIds, createTestLog, scriptedHandlers } from './facade-kit.ts'
+import { clock, countingIds, createTestAudit, createTestLog, scriptedHandlers } from './facade-kit.ts'
 import { CREATED, OBLIGATIONS } from './facade-replies.ts'
 
 const { handlers } = scriptedHandlers({
@@ -15,7 +15,7 @@ const { handlers } = scriptedHandlers({
 })
 const { log } = createTestLog()
 const ids = countingIds()
-const dispatch = createDispatch({ handlers, log, ids, clock })
+const dispatch = createDispatch({ handlers, audit: createTestAudit().audit, log, ids, clock })
 const { closed } = serveMcpOnStdio({
   dispatch,
   toolNames: 'underscore',

@@ -177,6 +177,7 @@ export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   rotateKey: keyProbe,
   revokeKey: keyProbe,
   createWorkerKey: { input: async () => ({ worker_id: 'w' }), refusal: 'forbidden' },
+  listAudit: { input: async () => ({}), refusal: 'forbidden' },
   createTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
   listTenants: { input: async () => ({}), refusal: 'forbidden' },
   suspendTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },

@@ -51,6 +51,7 @@ export const PERMISSIONS: Readonly<Record<OperationKey, Row>> = {
   suspendTenant: ['no', 'no', 'no', 'no', 'all'],
   resumeTenant: /**/ ['no', 'no', 'no', 'no', 'all'],
   createTenantKey: ['no', 'no', 'no', 'no', 'all'],
+  listAudit: /*   */ ['no', 'no', 'no', 'all', 'no'],
 }
 
 export function cellOf(key: OperationKey, role: TestedRole): Cell {

@@ -1,4 +1,5 @@
 // The contract: every operation of AsyncGate, as data.
+import { auditOperations } from './audit.ts'
 import { keyOperations } from './key.ts'
 import { leaseOperations } from './lease.ts'
 import { receiptOperations } from './receipt.ts'
@@ -13,6 +14,7 @@ export const contract = {
   ...systemOperations,
   ...keyOperations,
   ...tenantOperations,
+  ...auditOperations,
 }
 export type GateContract = typeof contract
 export type OperationKey = keyof GateContract

@@ -7,6 +7,7 @@ import {
   callerWith,
   clock,
   countingIds,
+  createTestAudit,
   createTestLog,
   scriptedHandlers,
   TASK_ID,
@@ -15,9 +16,10 @@ import {
 function setUp(script: Parameters<typeof scriptedHandlers>[0] = {}, parts: object = {}) {
   const { handlers, seen } = scriptedHandlers(script)
   const { log, lines } = createTestLog()
+  const { audit } = createTestAudit()
   const records: CallRecord[] = []
   const metrics = (record: CallRecord) => void records.push(record)
-  const dispatch = createDispatch({ handlers, log, clock, ids: countingIds(), metrics, ...parts })
+  const dispatch = createDispatch({ handlers, audit, log, clock, ids: countingIds(), metrics, ...parts })
   return { dispatch, seen, lines, records }
 }
 

@@ -3,12 +3,16 @@
 import { contract, GateError, type Operation, type OperationKey, parseInput } from '@asyncgate/sdk'
 import type { Caller, Role } from '../auth/caller.ts'
 import { resolveActing } from './acting.ts'
+import { type Audit, FROM_WITHIN, type Origin } from './audit.ts'
+import { auditAct, auditRefusal, isAct } from './audit-call.ts'
 import type { CallContext, Handlers } from './handler.ts'
 
 export interface DispatchRequest {
   readonly caller: Caller
   /** Absent for calls from within the process: they get one of their own. */
   readonly requestId?: string
+  /** Absent for calls from within the process. */
+  readonly origin?: Origin
   readonly signal?: AbortSignal
 }
 
@@ -31,6 +35,7 @@ export interface DispatchParts {
   readonly handlers: Handlers
   /** Throws `rate_limit_exceeded`. */
   readonly limits?: (key: OperationKey, caller: Caller) => void | Promise<void>
+  readonly audit: Audit
   readonly metrics?: (record: CallRecord) => void
   readonly log: CallLog
   readonly ids: { next(): string }
@@ -43,31 +48,37 @@ interface Call {
   readonly operation: Operation
   readonly caller: Caller
   readonly requestId: string
+  readonly origin: Origin
   readonly signal: AbortSignal
   readonly startedAt: number
 }
 
 export function createDispatch(parts: DispatchParts): Dispatch {
-  return async (key, input, { caller, requestId = parts.ids.next(), signal = NEVER }) => {
+  return async (key, input, request) => {
+    const { caller, requestId = parts.ids.next(), origin = FROM_WITHIN, signal = NEVER } = request
     const startedAt = parts.clock.now()
-    const call: Call = { key, operation: contract[key], caller, requestId, signal, startedAt }
+    const call: Call = { key, operation: contract[key], caller, requestId, origin, signal, startedAt }
     try {
       const reply = await take(call, input, parts)
       record(call, 'ok', parts)
       return reply
     } catch (thrown) {
       const error = toGateError(thrown, call, parts.log)
+      auditRefusal(call, input, error, parts.audit)
       record(call, error.code, parts)
       throw error
     }
   }
 }
 
-async function take(call: Call, input: unknown, { limits, handlers }: DispatchParts): Promise<object> {
+async function take(call: Call, input: unknown, parts: DispatchParts): Promise<object> {
+  const { limits, handlers, audit } = parts
   if (limits !== undefined) await limits(call.key, call.caller)
   permit(call)
   const parsed = parseInput(call.operation.input, input)
-  return handle(call, parsed, handlers)
+  const reply = await handle(call, parsed, handlers)
+  if (isAct(call.key)) await auditAct(call, parsed, reply, audit)
+  return reply
 }
 
 function permit({ operation: { scopes, role }, caller }: Call): void {

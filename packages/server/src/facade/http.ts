@@ -3,9 +3,11 @@
 import { GateError } from '@asyncgate/sdk'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Authenticate } from '../auth/credential.ts'
+import type { Audit } from './audit.ts'
 import type { CallLog, Dispatch } from './dispatch.ts'
 import type { HostGuard } from './host-guard.ts'
 import { answerErrors, answerFrameworkError, createClientErrorHandler } from './http-errors.ts'
+import { createIdentify } from './identify.ts'
 import { mountMcp } from './mcp/http.ts'
 import { mountPages, type Vitals } from './pages.ts'
 import { readJson } from './read-json.ts'
@@ -23,6 +25,7 @@ const PATH_FIELD_LENGTH_MAX = 1_000
 export interface HttpParts extends Vitals {
   readonly dispatch: Dispatch
   readonly authenticate: Authenticate
+  readonly audit: Pick<Audit, 'note'>
   /** Always applied to MCP; to everything where no credential stands between a web page and the server. */
   readonly hostGuard: HostGuard
   readonly asksForCredentials: boolean
@@ -56,9 +59,10 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   if (!parts.asksForCredentials) app.addHook('onRequest', async ({ headers }) => parts.hostGuard(headers))
   takeJsonBodies(app)
   const signals = createSignals(app)
-  mountRest(app, { ...parts, signals })
-  mountPages(app, parts)
-  mountMcp(app, { ...parts, signals })
+  const identify = createIdentify(parts)
+  mountRest(app, { ...parts, identify, signals })
+  mountPages(app, { ...parts, identify })
+  mountMcp(app, { ...parts, identify, signals })
   return app
 }
 

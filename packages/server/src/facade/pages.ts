@@ -2,8 +2,8 @@
 import { GateError, type Scope } from '@asyncgate/sdk'
 import type { FastifyInstance } from 'fastify'
 import { isAdmin } from '../auth/caller.ts'
-import type { Authenticate } from '../auth/credential.ts'
 import type { CallLog } from './dispatch.ts'
+import type { Identify } from './identify.ts'
 import { docsPage, landingPage } from './docs-page.ts'
 import { openApi } from './openapi.ts'
 
@@ -18,7 +18,7 @@ export interface Vitals {
 }
 
 interface PageParts extends Vitals {
-  readonly authenticate: Authenticate
+  readonly identify: Identify
   readonly version: string
   readonly log: CallLog
 }
@@ -74,10 +74,10 @@ function mountHealth(app: FastifyInstance, { health, ready, log }: PageParts): v
   })
 }
 
-function mountMetrics(app: FastifyInstance, { metrics, metricsPublic, authenticate }: PageParts): void {
-  app.get('/metrics', async ({ headers }, reply) => {
+function mountMetrics(app: FastifyInstance, { metrics, metricsPublic, identify }: PageParts): void {
+  app.get('/metrics', async (request, reply) => {
     if (!metricsPublic) {
-      const caller = await authenticate(headers)
+      const caller = await identify(request)
       if (!isAdmin(caller)) {
         const message = `This needs the scope ${METRICS_SCOPE}. Use an admin key.`
         throw new GateError('forbidden', message, { required_scope: METRICS_SCOPE, your_role: caller.role })

@@ -2,9 +2,9 @@
 import { contract, GateError, type Operation, type OperationKey, routeOf } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../auth/caller.ts'
-import type { Authenticate } from '../auth/credential.ts'
 import type { Dispatch } from './dispatch.ts'
 import { sendError } from './http-errors.ts'
+import { type Identify, originOf } from './identify.ts'
 import { createInputReader } from './rest-input.ts'
 import type { Signals } from './signals.ts'
 
@@ -17,7 +17,7 @@ declare module 'fastify' {
 
 interface RestParts {
   readonly dispatch: Dispatch
-  readonly authenticate: Authenticate
+  readonly identify: Identify
   readonly signals: Signals
 }
 
@@ -29,7 +29,7 @@ export function mountRest(app: FastifyInstance, parts: RestParts): void {
 function mountOperation(
   app: FastifyInstance,
   key: OperationKey,
-  { dispatch, authenticate, signals }: RestParts,
+  { dispatch, identify, signals }: RestParts,
 ): void {
   const operation: Operation = contract[key]
   const { method, path } = routeOf(operation)
@@ -38,12 +38,17 @@ function mountOperation(
     method,
     url: fastifyPath(path),
     onRequest: async (request) => {
-      request.caller = await authenticate(request.headers)
+      request.caller = await identify(request)
     },
     handler: async (request, reply) => {
       setReplyHeaders(operation, reply)
       const input = readInput(request)
-      const call = { caller: callerOf(request), requestId: request.id, signal: signals(reply) }
+      const call = {
+        caller: callerOf(request),
+        requestId: request.id,
+        origin: originOf(request),
+        signal: signals(reply),
+      }
       try {
         const result = await dispatch(key, input, call)
         reply.code(successStatus(operation, result))

@@ -1,6 +1,7 @@
-// API keys and tenants as the wire shows them: of a key everything but the secret and its hash.
+// API keys, tenants and the audit log as the wire shows them: of a key everything but the secret and its hash.
 import type { GateContract, Output } from '@asyncgate/sdk'
 import { iso } from '../clock.ts'
+import type { AuditRow } from '../store/audit.ts'
 import type { ApiKey } from '../store/keys.ts'
 import type { Tenant } from '../store/tenants.ts'
 
@@ -39,5 +40,21 @@ export function tenantToWire({
     status: suspendedAt === null ? 'active' : 'suspended',
     created_at: iso(createdAt),
     suspended_at: suspendedAt === null ? null : iso(suspendedAt),
+  }
+}
+
+export function auditToWire(row: AuditRow): Output<GateContract['listAudit']>['audit'][number] {
+  const { principal } = row
+  return {
+    audit_id: row.auditId,
+    timestamp: iso(row.at),
+    event: row.event,
+    severity: row.severity,
+    tenant_id: row.tenantId,
+    principal: principal && { principal_kind: principal.kind, principal_id: principal.id },
+    ip: row.ip,
+    user_agent: row.userAgent,
+    request_id: row.requestId,
+    reason: row.reason,
   }
 }

@@ -9,10 +9,11 @@ import type {
   TaskStatus,
 } from '../engine/model.ts'
 import type { Transactor, Unit } from '../engine/unit.ts'
+import type { AuditStore } from './audit.ts'
 import type { KeyStore } from './keys.ts'
 import type { TenantStore } from './tenants.ts'
 
-export interface Store extends Transactor, KeyStore, TenantStore {
+export interface Store extends Transactor, KeyStore, TenantStore, AuditStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Store } from '../../src/store/port.ts'
 import { apiKeys } from './api-keys.ts'
+import { audit } from './audit.ts'
 import { claims } from './claims.ts'
 import { history } from './history.ts'
 import { keys } from './keys.ts'
@@ -38,6 +39,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('lists', () => lists(given))
     describe('API keys', () => apiKeys(given))
     describe('tenants', () => tenants(given))
+    describe('audit', () => audit(given))
     describe('history', () => history(given))
   })
 }

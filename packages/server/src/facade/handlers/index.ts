@@ -1,5 +1,6 @@
 // Every operation's handler. The type makes sure that none is missing.
 import type { Handlers } from '../handler.ts'
+import { auditHandlers } from './audit.ts'
 import { keyHandlers } from './keys.ts'
 import { leaseHandlers } from './leases.ts'
 import type { HandlerParts } from './parts.ts'
@@ -16,5 +17,6 @@ export function createHandlers(parts: HandlerParts): Handlers {
     ...systemHandlers(parts),
     ...keyHandlers(parts),
     ...tenantHandlers(parts),
+    ...auditHandlers(parts),
   }
 }

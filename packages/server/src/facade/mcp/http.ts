@@ -3,10 +3,10 @@
 import { GateError } from '@asyncgate/sdk'
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Authenticate } from '../../auth/credential.ts'
 import type { CallLog } from '../dispatch.ts'
 import type { HostGuard } from '../host-guard.ts'
 import { explain, setErrorHeaders } from '../http-errors.ts'
+import { type Identify, originOf } from '../identify.ts'
 import { callerOf } from '../rest.ts'
 import type { Signals } from '../signals.ts'
 import { createPlainReply, type PlainCall, plainCallOf } from './plain-call.ts'
@@ -14,7 +14,7 @@ import { createMcpServer, type McpParts, type McpSession } from './server.ts'
 import { callTool } from './tools.ts'
 
 export interface McpHttpParts extends McpParts {
-  readonly authenticate: Authenticate
+  readonly identify: Identify
   readonly hostGuard: HostGuard
   readonly signals: Signals
   readonly log: CallLog
@@ -29,7 +29,7 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
   app.post('/mcp', {
     onRequest: async (request) => {
       parts.hostGuard(request.headers)
-      request.caller = await parts.authenticate(request.headers)
+      request.caller = await parts.identify(request)
     },
     errorHandler: (error, request, reply) => {
       sendRpcError(explain(error, request, parts.log), request, reply)
@@ -46,7 +46,12 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
 function createPlainAnswer({ dispatch, signals, version }: McpHttpParts) {
   const write = createPlainReply(version)
   return async (call: PlainCall, request: FastifyRequest, reply: FastifyReply): Promise<string> => {
-    const facts = { caller: callerOf(request), requestId: request.id, signal: signals(reply) }
+    const facts = {
+      caller: callerOf(request),
+      requestId: request.id,
+      origin: originOf(request),
+      signal: signals(reply),
+    }
     const json = write(call, await callTool(call.key, call.input, dispatch, facts))
     reply.header('content-type', 'application/json').serializer(asItIs)
     return json
@@ -70,7 +75,8 @@ function createLibraryAnswer(app: FastifyInstance, parts: McpHttpParts) {
   return (request: FastifyRequest, reply: FastifyReply): Promise<Response> => {
     const web = webRequest(request, reply)
     const signal = parts.signals(reply)
-    sessions.set(web, { caller: callerOf(request), nextRequestId: () => request.id, signal })
+    const origin = originOf(request)
+    sessions.set(web, { caller: callerOf(request), nextRequestId: () => request.id, origin, signal })
     return handler.fetch(web, { parsedBody: request.body })
   }
 }

@@ -4,6 +4,7 @@ import type { OperationKey } from '@asyncgate/sdk'
 import { type Implementation, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Caller } from '../../auth/caller.ts'
+import { FROM_WITHIN, type Origin } from '../audit.ts'
 import type { Dispatch } from '../dispatch.ts'
 import { instructions } from './instructions.ts'
 import { operationOf, type ToolNames } from './names.ts'
@@ -21,6 +22,8 @@ export interface McpParts {
 export interface McpSession {
   readonly caller: Caller
   readonly nextRequestId: () => string
+  /** Absent where no network is between. */
+  readonly origin?: Origin
   /** Ends held calls besides the protocol's own cancellation. */
   readonly signal?: AbortSignal
 }
@@ -63,10 +66,12 @@ export function serverInfo(version: string): Implementation {
   return { name: 'asyncgate', title: 'AsyncGate', version }
 }
 
-function callFacts({ caller, nextRequestId, signal }: McpSession, canceled: AbortSignal): CallFacts {
+function callFacts(session: McpSession, canceled: AbortSignal): CallFacts {
+  const { caller, nextRequestId, origin = FROM_WITHIN, signal } = session
   return {
     caller,
     requestId: nextRequestId(),
+    origin,
     signal: signal ? AbortSignal.any([signal, canceled]) : canceled,
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '@asyncgate/sdk'
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import { type Caller, isAdmin } from '../../auth/caller.ts'
+import type { Origin } from '../audit.ts'
 import type { Dispatch } from '../dispatch.ts'
 import { schemaOf } from '../schema.ts'
 import { type ToolNames, toolName } from './names.ts'
@@ -78,6 +79,7 @@ export type ToolResult = {
 export interface CallFacts {
   readonly caller: Caller
   readonly requestId: string
+  readonly origin: Origin
   readonly signal: AbortSignal
 }
 

@@ -3,6 +3,7 @@ import { discharges } from '../../engine/ledger.ts'
 import { isEmpty } from '../../engine/unit.ts'
 import type { TaskStatus } from '../../engine/model.ts'
 import type { Dependent, Hint, Stats, Store } from '../port.ts'
+import { createMemoryAudit } from './audit.ts'
 import { createMemoryKeys } from './keys.ts'
 import { activeLeases, load } from './load.ts'
 import { listReceipts, listTasks, openObligations, positioned, viewTask } from './read.ts'
@@ -13,6 +14,7 @@ import { write } from './write.ts'
 export function createMemoryStore(): Store {
   const tenants = new Map<string, Tenant>()
   const tenantNames = createMemoryTenants()
+  const keys = createMemoryKeys(tenantNames)
   const listeners = new Set<(hint: Hint) => void>()
 
   function tenantOf(tenantId: string): Tenant {
@@ -85,7 +87,8 @@ export function createMemoryStore(): Store {
     stats: async () => statsOf([...tenants.values()]),
     findDoubtfulObligations: async (limit) => [...tenants.values()].flatMap(doubtful).slice(0, limit),
     ...tenantNames,
-    ...createMemoryKeys(tenantNames),
+    ...keys,
+    ...createMemoryAudit(tenants, keys),
     hint: (hint) => {
       for (const listener of listeners) listener(hint)
     },

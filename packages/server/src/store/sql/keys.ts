@@ -13,9 +13,7 @@ import {
   revokeKey,
 } from './statements/keys.ts'
 import { inTransaction } from './transact.ts'
-import { isUuid } from './uuid.ts'
-
-const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+import { isUuid, LAST_UUID } from './uuid.ts'
 
 export function createSqlKeys(driver: Driver): KeyStore {
   const { reader, scanner } = driver

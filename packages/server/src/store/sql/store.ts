@@ -1,6 +1,7 @@
 // The store that SQLite and PostgreSQL share: everything but what their drivers do differently.
 import type { Principal } from '../../engine/model.ts'
 import type { Dependent, Store } from '../port.ts'
+import { createSqlAudit } from './audit.ts'
 import { toCaller } from './failure.ts'
 import { createSqlKeys } from './keys.ts'
 import { createLanes } from './lanes.ts'
@@ -86,6 +87,7 @@ export function createSqlStore(driver: Driver): Store {
       (await doubtfulObligations(scanner, limit)).map((row) => row.receipt_id),
     ...createSqlKeys(driver),
     ...createSqlTenants(driver),
+    ...createSqlAudit(driver),
     hint: driver.hint,
     onHint: driver.onHint,
     migrate: driver.migrate,

@@ -16,3 +16,6 @@ export function firstUuidAt(epochMs: number): string {
   const time = Math.max(0, epochMs).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
+
+/** Beyond every id: where a page that is the first one ends. */
+export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

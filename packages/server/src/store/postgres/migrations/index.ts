@@ -3,5 +3,6 @@ import type { Migration } from '../../sql/migrate.ts'
 import { core } from './0001-core.ts'
 import { keys } from './0002-keys.ts'
 import { tenants } from './0003-tenants.ts'
+import { audit } from './0004-audit.ts'
 
-export const MIGRATIONS: readonly Migration[] = [core, keys, tenants]
+export const MIGRATIONS: readonly Migration[] = [core, keys, tenants, audit]

@@ -1,0 +1,95 @@
+// What the one door writes into the audit log about a call: acts of administration, refusals for want of rights, and ids that
+// were not found.
+import type { AuditEvent, GateError, OperationKey } from '@asyncgate/sdk'
+import type { Caller } from '../auth/caller.ts'
+import type { Audit, AuditEntry, Origin } from './audit.ts'
+
+export interface AuditedCall {
+  readonly key: OperationKey
+  readonly caller: Caller
+  readonly origin: Origin
+  readonly requestId: string
+}
+
+/** Every operation that gives or takes access. What is read is written nowhere. */
+const ACTS: Partial<Record<OperationKey, AuditEvent>> = {
+  createKey: 'key.created',
+  createWorkerKey: 'key.created',
+  createTenantKey: 'key.created',
+  rotateKey: 'key.rotated',
+  revokeKey: 'key.revoked',
+  createTenant: 'tenant.created',
+  suspendTenant: 'tenant.suspended',
+  resumeTenant: 'tenant.resumed',
+}
+
+/** The members of a reply that say what was done. The key itself is none of them. */
+interface Done {
+  readonly key_id?: string
+  readonly prefix?: string
+  readonly role?: string
+  readonly principal?: { readonly principal_kind: string; readonly principal_id: string }
+  readonly tenant_id?: string
+  readonly is_duplicate?: boolean
+}
+
+/** Nothing else is worth a second turn of the event loop on the path of every reply. */
+export function isAct(key: OperationKey): boolean {
+  return ACTS[key] !== undefined
+}
+
+/** Before the reply: an act of administration that could not be written down is not answered as done. */
+export async function auditAct(
+  call: AuditedCall,
+  input: unknown,
+  reply: object,
+  audit: Audit,
+): Promise<void> {
+  const event = ACTS[call.key]
+  const done = reply as Done // a reply of one of the operations above
+  if (event === undefined || done.is_duplicate === true) return
+  const entry = { ...entryOf(call, describe(call.key, done, input)), event }
+  await audit.record(entry)
+  const tenantId = concerned(input) ?? call.caller.tenantId
+  if (tenantId !== call.caller.tenantId) await audit.record({ ...entry, tenantId })
+}
+
+export function auditRefusal(call: AuditedCall, input: unknown, error: GateError, audit: Audit): void {
+  const entry = entryOf(call, `${call.key}: ${error.message}`)
+  if (error.code === 'forbidden') audit.note({ ...entry, event: 'authorization.failed' })
+  if (error.code === 'not_found' || error.code === 'parent_not_found')
+    audit.lookOut(idsIn(input), entryOf(call, `Operation ${call.key}.`))
+}
+
+function entryOf({ caller, origin, requestId }: AuditedCall, reason: string): Omit<AuditEntry, 'event'> {
+  return { tenantId: caller.tenantId, principal: caller.principal, origin, requestId, reason }
+}
+
+/** The tenant that an operator's call is about: it has a right to know. */
+function concerned(input: unknown): string | undefined {
+  return (input as { tenant_id?: string }).tenant_id // parsed: a text where there is one
+}
+
+function describe(key: OperationKey, done: Done, input: unknown): string {
+  const { key_id, prefix, role, principal } = done
+  const who = principal && `for ${principal.principal_kind}/${principal.principal_id}`
+  const parts = [
+    key_id && `key ${key_id}`,
+    prefix && `(${prefix}…)`,
+    who,
+    role && `role ${role}`,
+    concerned(input) && `tenant ${concerned(input)}`,
+  ]
+  return `${key}: ${parts.filter((part) => part !== undefined && part !== '').join(' ')}`
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Every id that the input names, at the top or in a list there. */
+function idsIn(input: unknown): string[] {
+  if (typeof input !== 'object' || input === null) return []
+  return Object.values(input)
+    .flat()
+    .filter((value): value is string => typeof value === 'string' && UUID.test(value))
+    .map((id) => id.toLowerCase())
+}

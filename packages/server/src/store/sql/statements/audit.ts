@@ -1,0 +1,85 @@
+// The audit log, and the one question across tenants that it asks.
+import type { AuditEvent, AuditSeverity } from '@asyncgate/sdk'
+import type { PrincipalKind } from '../../../engine/model.ts'
+import { allOf, type Filter } from '../filter.ts'
+import { listQuery, query, type Session, type Value } from '../session.ts'
+
+export interface AuditRecord {
+  readonly tenant_id: string
+  readonly audit_id: string
+  readonly at: number
+  readonly event: AuditEvent
+  readonly severity: AuditSeverity
+  readonly principal_kind: PrincipalKind | null
+  readonly principal_id: string | null
+  readonly ip: string | null
+  readonly user_agent: string | null
+  readonly request_id: string
+  readonly reason: string
+}
+
+const COLUMNS = [
+  ...['tenant_id', 'audit_id', 'at', 'event', 'severity', 'principal_kind', 'principal_id', 'ip'],
+  ...['user_agent', 'request_id', 'reason'],
+] as const satisfies readonly (keyof AuditRecord)[]
+const columns = COLUMNS.join(', ')
+
+const APPEND_AUDIT = query('append_audit', () => {
+  const places = COLUMNS.map((_column, index) => `$${index + 1}`).join(', ')
+  return `insert into audit_log (${columns}) values (${places})`
+})
+
+export function appendAudit(session: Session, row: AuditRecord): Promise<never[]> {
+  return session.all(
+    APPEND_AUDIT,
+    COLUMNS.map((column): Value => row[column]),
+  )
+}
+
+/** `$1` is the tenant, `$2` the id that the page ends before; the limit comes last. */
+export function listAudit(session: Session, filter: Filter, limit: number): Promise<AuditRecord[]> {
+  const { shape, conditions, params } = filter
+  const statement = listQuery(
+    `list_audit_${shape}`,
+    () => `
+      select ${columns} from audit_log
+      where tenant_id = $1 and audit_id < $2 ${allOf(conditions)}
+      order by tenant_id desc, audit_id desc
+      limit $${params.length + 1}`,
+  )
+  return session.all(statement, [...params, limit])
+}
+
+const PRUNE_AUDIT = query(
+  'prune_audit',
+  () => `
+    delete from audit_log where (tenant_id, audit_id) in (
+      select tenant_id, audit_id from audit_log where at < $1 order by at limit $2
+    )
+    returning audit_id`,
+)
+
+export function pruneAudit(session: Session, before: number, limit: number): Promise<{ audit_id: string }[]> {
+  return session.all(PRUNE_AUDIT, [before, limit])
+}
+
+const FOREIGN_OWNER = query('foreign_owner', (words) => {
+  const id = words.id('$2')
+  const holds = (table: string, column: string) =>
+    `exists (select 1 from ${table} x where x.tenant_id = t.tenant_id and x.${column} = ${id})`
+  return `
+    select t.tenant_id from tenants t
+    where t.tenant_id <> $1 and (
+      ${holds('tasks', 'task_id')} or ${holds('receipts', 'receipt_id')}
+      or ${holds('leases', 'lease_id')} or ${holds('api_keys', 'key_id')}
+    )
+    limit 1`
+})
+
+export function foreignOwner(
+  session: Session,
+  tenantId: string,
+  id: string,
+): Promise<{ tenant_id: string }[]> {
+  return session.all(FOREIGN_OWNER, [tenantId, id])
+}
