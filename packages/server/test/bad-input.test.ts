@@ -14,7 +14,8 @@ import { configOf } from '../src/config.ts'
 import { encodeCursor } from '../src/facade/page.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { createLog } from '../src/log.ts'
-import { CHEAP } from './api-key.ts'
+import { systemIds, systemRandom } from '../src/ids.ts'
+import { apiKey, CHEAP } from './api-key.ts'
 import { type Protocol, PROTOCOLS } from './doors.ts'
 import { inputOf } from './schema-values.ts'
 import { callRaw, type RawAnswer, type RawCall } from './raw-calls.ts'
@@ -238,6 +239,7 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
   let opened: OpenedStore
   let gate: RunningGate
   let scene: Scene
+  let operator: string
 
   beforeAll(async () => {
     opened = await openTestStore(kind)
@@ -253,6 +255,10 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
       store: opened.store,
       log: createLog(config),
     })
+    const olga = { tenantId: 'default', keyId: systemIds.next(), role: 'operator', scopes: [] } as const
+    const made = await apiKey(systemRandom, olga)
+    await opened.store.addKey(made.key)
+    operator = made.text
     scene = await setScene(gate)
   })
   afterAll(async () => {
@@ -260,7 +266,10 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     await opened.dispose()
   })
 
-  const target = () => ({ url: gate.url, credential: KEY })
+  const target = (key?: OperationKey) => {
+    const { role }: Pick<Operation, 'role'> = key === undefined ? {} : contract[key]
+    return { url: gate.url, credential: role === undefined ? KEY : operator }
+  }
   const state = () => stateText(gate.store, 'default')
 
   for (const protocol of PROTOCOLS) {
@@ -289,7 +298,7 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
         for (const key of OPERATIONS) {
           await fc.assert(
             fc.asyncProperty(callsOf(key, scene, protocol), async (call) => {
-              const answer = await callRaw(protocol, call, target())
+              const answer = await callRaw(protocol, call, target(key))
               if (answer.ok) before = await state()
               else {
                 expect([key, declared(key, answer)]).toEqual([key, 'declared'])
@@ -322,6 +331,7 @@ function callsOf(key: OperationKey, scene: Scene, protocol: Protocol): fc.Arbitr
     lease_id: [scene.held.lease_id],
     receipt_id: scene.receipts,
     worker_id: [scene.held.worker_id],
+    tenant_id: ['default', 'acme'],
     cursor: [
       encodeCursor('tasks', scene.queued),
       encodeCursor('receipts', 3),

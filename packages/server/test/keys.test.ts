@@ -148,6 +148,16 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     expect(await refusalOf(maker.rotateKey({ key_id: stronger.key_id }))).toBe('forbidden')
   })
 
+  test('a key says who made it: whose credential it was, not whom it may speak for', async () => {
+    const url = await start()
+    const principal = { principal_kind: 'human', principal_id: 'ada' } as const
+    const ada = as(url, (await as(url, SHARED).createKey({ role: 'admin', principal })).api_key)
+    expect((await ada.createKey(ALICE)).created_by).toEqual(principal)
+    const { key_id } = await ada.createWorkerKey({ worker_id: 'w' })
+    const { keys } = await ada.listKeys({})
+    expect(keys.find((key) => key.key_id === key_id)?.created_by).toEqual(principal)
+  })
+
   test('the older form makes a key of a worker', async () => {
     const url = await start()
     const reply = await fetch(`${url}/admin/workers/create_key`, {

@@ -54,7 +54,8 @@ export const serve = command({
   group: 'run',
   summary: 'Start a server that asks its callers for a key.',
   details:
-    'The key comes from ASYNCGATE_AUTH_API_KEY or auth.api_key in the file. SIGTERM and Ctrl-C stop it gracefully.',
+    'Callers have API keys of their own ("asyncgate keys create"), or share the one from ASYNCGATE_AUTH_API_KEY or ' +
+    'auth.api_key in the file. SIGTERM and Ctrl-C stop it gracefully.',
   configured: true,
   options: OPTIONS,
   examples: [

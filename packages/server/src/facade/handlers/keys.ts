@@ -16,12 +16,9 @@ export function keyHandlers(parts: HandlerParts): KeyHandlers {
   const { store, list, clock } = parts
   const make = createKeyMaker(parts)
 
-  async function add(
-    bindings: Omit<Bindings, 'tenantId'>,
-    { caller, acting }: CallContext,
-  ): Promise<MadeKey> {
+  async function add(bindings: Omit<Bindings, 'tenantId'>, { caller }: CallContext): Promise<MadeKey> {
     assertGivable(bindings, caller)
-    const made = await make({ ...bindings, tenantId: caller.tenantId }, acting)
+    const made = await make({ ...bindings, tenantId: caller.tenantId }, caller.principal)
     await store.addKey(made.key)
     return made
   }
@@ -51,7 +48,7 @@ export function keyHandlers(parts: HandlerParts): KeyHandlers {
       const { page, next } = cutPage(rows, limit, { cursorOf: (last) => encodeCursor('keys', last.keyId) })
       return { keys: page.map((key) => keyToWire(key, clock.now())), next_cursor: next }
     },
-    rotateKey: async ({ key_id, overlap_seconds, expires_at }, { caller, acting }) => {
+    rotateKey: async ({ key_id, overlap_seconds, expires_at }, { caller }) => {
       const { tenantId } = caller
       const old = await store.readKey(tenantId, key_id)
       if (old === null) throw noSuchKey(key_id)
@@ -60,7 +57,8 @@ export function keyHandlers(parts: HandlerParts): KeyHandlers {
       const { name, principal, role, scopes } = old
       const sameLife = old.expiresAt === null ? null : clock.now() + old.expiresAt - old.createdAt
       const expiresAt = millis(expires_at) ?? sameLife
-      const made = await make({ tenantId, name, principal, role, scopes, expiresAt }, acting)
+      const bindings = { tenantId, name, principal, role, scopes, expiresAt }
+      const made = await make(bindings, caller.principal)
       const now = clock.now()
       const until = now + overlap_seconds * 1_000
       const isDone = await store.replaceKey({ keyId: key_id, until, now, replacement: made.key })

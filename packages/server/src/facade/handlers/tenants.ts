@@ -50,7 +50,7 @@ export function tenantHandlers(parts: HandlerParts): TenantHandlers {
       if (tenant === null) throw noSuchTenant(tenantId)
       return tenantToWire(tenant)
     },
-    createTenantKey: async ({ tenant_id: tenantId, principal, name, expires_at }, { acting }) => {
+    createTenantKey: async ({ tenant_id: tenantId, principal, name, expires_at }, { caller }) => {
       await known(tenantId)
       const bindings = {
         tenantId,
@@ -60,7 +60,7 @@ export function tenantHandlers(parts: HandlerParts): TenantHandlers {
         scopes: DEFAULT_SCOPES.admin,
         expiresAt: millis(expires_at),
       }
-      const made = await make(bindings, acting)
+      const made = await make(bindings, caller.principal)
       await store.addKey(made.key)
       return madeToWire(made, clock.now())
     },
