@@ -29,7 +29,6 @@ const owners: Record<string, string[]> = {
   'node:https': ['egress'],
   'node:child_process': ['worker'],
   '@modelcontextprotocol/server': ['facade', 'cli'],
-  '@modelcontextprotocol/node': ['facade', 'cli'],
   pino: ['log'],
   'prom-client': ['metrics'],
   yaml: ['config'],
