@@ -28,6 +28,12 @@ test('what is not the shared key is checked as an API key', async () => {
   await expect(withoutShared({ 'x-api-key': 'aga_of_bob' })).resolves.toBe(BOB)
 })
 
+test('a shared key that looks like an API key is the shared key all the same', async () => {
+  const alike = createAuthenticate({ mode: 'keys', apiKey: 'aga_of_all' }, checkKey)
+  await expect(alike({ 'x-api-key': 'aga_of_all' })).resolves.toBe(SHARED_CALLER)
+  await expect(alike({ 'x-api-key': 'aga_of_bob' })).resolves.toBe(BOB)
+})
+
 test('development mode asks for nothing', async () => {
   const dev = createAuthenticate({ mode: 'dev', apiKey: null }, checkKey)
   await expect(dev({})).resolves.toMatchObject({ role: 'admin', tenantId: 'default' })

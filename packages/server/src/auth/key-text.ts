@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib'
 import type { Random } from '../ids.ts'
 
-const MARK = 'aga_'
+export const MARK = 'aga_'
 const LOOKUP_LENGTH = 10
 const SECRET_LENGTH = 36
 const CHECKSUM_LENGTH = 6
