@@ -124,6 +124,34 @@ test('work that arrives during a fruitless attempt is not missed', async () => {
   expect(answers).toEqual([['w', ['a']]])
 })
 
+test('work that arrives while the next delay is looked up is not missed', async () => {
+  const clock = createVirtualClock()
+  const { claim, claims, answers, offer } = scene({
+    clock,
+    nextEligibleAt: () => new Promise((resolve) => clock.after(50, () => resolve(null))),
+  })
+  void claim('w')
+  await clock.advance(100)
+  claims.wake(TENANT)
+  await clock.advance(10)
+  await offer('a')
+  await clock.advance(40)
+  expect(answers).toEqual([['w', ['a']]])
+})
+
+test('while everybody who waits is on their way in a commit, nothing is asked for', async () => {
+  const { claim, claims, clock, attempts, offer, answers } = scene()
+  void claim('w')
+  await clock.advance(0)
+  attempts.length = 0
+  const ride = claims.ride(TENANT, [{ type: 'x', capabilities: [] }])
+  await offer('a')
+  expect([ride?.commands.length, attempts]).toEqual([1, []])
+  ride?.end([{ grants: [], again: false }])
+  await clock.advance(0)
+  expect(answers).toEqual([['w', ['a']]])
+})
+
 test('a lost hint costs at most a second', async () => {
   const { claim, clock, work, answers } = scene()
   void claim('w')
@@ -180,6 +208,18 @@ test('a delay that has ended, but whose task another instance holds, is not aske
   void claim('w')
   await clock.advance(1_000)
   expect(attempts.length).toBeLessThan(50)
+})
+
+test('a claim that waits for what another transaction holds is looked at again in a moment', async () => {
+  const free: Grant[] = []
+  const { claim, clock, answers } = scene({
+    attempt: async () => [{ grants: free.splice(0), again: false, held: free.length === 0 }],
+  })
+  void claim('w')
+  await clock.advance(10)
+  free.push(grantOf('a'))
+  await clock.advance(100)
+  expect(answers).toEqual([['w', ['a']]])
 })
 
 test('a claim that is told to ask again does so only as long as somebody wants the answer', async () => {

@@ -20,6 +20,8 @@ const SPARE_CANDIDATES = 20
 /** Looks at what other transactions hold, before a claim that does not wait is told that there is nothing. */
 const HELD_LOOKS_MAX = 5
 
+const NOTHING: Claimed = { grants: [], again: false }
+
 interface Waiter {
   readonly command: ClaimCommand
   readonly answer: (grants: readonly Grant[]) => void
@@ -87,16 +89,13 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   }
 
   /** Candidates without room are parked as they are met, so asking again makes progress and ends. */
-  async function attemptOnce(
-    tenantId: string,
-    command: ClaimCommand,
-    signal: AbortSignal,
-  ): Promise<readonly Grant[]> {
+  async function attemptOnce(tenantId: string, command: ClaimCommand, signal: AbortSignal): Promise<Claimed> {
     for (let looks = 1; ; looks += 1) {
-      const [claimed] = await attempt(tenantId, [{ ...command, spare: looks > 1 ? SPARE_CANDIDATES : 0 }])
-      if (claimed === undefined || claimed.grants.length > 0) return claimed?.grants ?? []
+      const [claimed = NOTHING] = await attempt(tenantId, [
+        { ...command, spare: looks > 1 ? SPARE_CANDIDATES : 0 },
+      ])
       const isWorthAnother = claimed.again || (claimed.held === true && looks < HELD_LOOKS_MAX)
-      if (!isWorthAnother || stopped || signal.aborted) return []
+      if (claimed.grants.length > 0 || !isWorthAnother || stopped || signal.aborted) return claimed
     }
   }
 
@@ -109,10 +108,13 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const until = clock.now() + waitMs
     for (;;) {
       const { wakes } = tenant
-      const grants = await attemptOnce(tenantId, command, signal)
+      const { grants, held } = await attemptOnce(tenantId, command, signal)
       if (grants.length > 0) return grants
       if (stopped || signal.aborted || clock.now() >= until) return []
-      if (tenant.wakes === wakes) return wait(tenantId, command, { waitMs: until - clock.now(), signal })
+      if (tenant.wakes !== wakes) continue
+      const answer = wait(tenantId, command, { waitMs: until - clock.now(), signal })
+      if (held) lookAgain(tenantId, tenant, clock.now() + OVERDUE_MS)
+      return answer
     }
   }
 
@@ -152,20 +154,21 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     if (tenant === undefined) return
     tenant.wakes += 1
     if (tenant.serving || tenant.groups.size === 0) return
-    tenant.serving = true
-    serve(tenantId, tenant)
-      .catch(onError)
-      .finally(() => {
-        tenant.serving = false
-        lookAgain(tenantId, tenant, clock.now() + POLL_MS)
-      })
+    serve(tenantId, tenant).catch(onError)
   }
 
+  /** Ends in the turn in which it finds no further wake, and before it looks up delays: a wake from then on begins anew. */
   async function serve(tenantId: string, tenant: Tenant): Promise<void> {
-    let served = -1
-    while (served !== tenant.wakes && tenant.groups.size > 0) {
-      served = tenant.wakes
-      await serveRound(tenantId, tenant)
+    tenant.serving = true
+    try {
+      let served = -1
+      while (served !== tenant.wakes && tenant.groups.size > 0) {
+        served = tenant.wakes
+        await serveRound(tenantId, tenant)
+      }
+    } finally {
+      tenant.serving = false
+      lookAgain(tenantId, tenant, clock.now() + POLL_MS)
     }
     if (tenant.groups.size > 0) await awaitNextDelay(tenantId, tenant)
   }
@@ -179,7 +182,9 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
 
   /** Goes on with a group as long as its last chunk was given something, or may have been held back by a capacity. */
   async function serveRound(tenantId: string, tenant: Tenant): Promise<void> {
-    let groups = [...tenant.groups.values()].map(({ waiters }) => [...waiters].filter(({ busy }) => !busy))
+    let groups = [...tenant.groups.values()]
+      .map(({ waiters }) => [...waiters].filter(({ busy }) => !busy))
+      .filter((group) => group.length > 0)
     while (groups.length > 0) {
       const chunks = groups.map((group) => group.slice(0, WAITERS_PER_ROUND_MAX))
       const fruitful = await offer(tenantId, chunks)
