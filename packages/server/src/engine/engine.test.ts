@@ -1,4 +1,5 @@
 // The engine as a whole: what is done before an answer, and what after it.
+import { GateError } from '@asyncgate/sdk'
 import { expect, test } from 'vitest'
 import { claimOf, newTask } from '../../test/simulation/commands.ts'
 import { createVirtualClock } from '../../test/virtual-clock.ts'
@@ -6,14 +7,15 @@ import { configOf } from '../config.ts'
 import { createIds, systemRandom as random } from '../ids.ts'
 import { createMemoryStore } from '../store/memory/index.ts'
 import type { NewTask } from './command.ts'
-import { createEngine } from './engine.ts'
+import { decideBatch, type Result } from './decide/index.ts'
+import { createEngine, type EngineParts } from './engine.ts'
 
 const TENANT = 't'
 const AGENT = { kind: 'agent', id: 'a' } as const
 const actor = { principal: AGENT, sees: 'all' } as const
 
 /** An engine on a store in memory, and how many commits it has made. */
-function scene() {
+function scene(over: Partial<EngineParts> = {}) {
   const clock = createVirtualClock()
   const store = createMemoryStore()
   const parts = { store, clock, random, ids: createIds({ clock, random }), policy: configOf(), instance: 'i' }
@@ -22,6 +24,7 @@ function scene() {
     ...parts,
     onCommitted: () => (commits += 1),
     onError: (error) => expect.fail(String(error)),
+    ...over,
   })
   const create = async (over: Partial<NewTask> = {}) => {
     const task = newTask(AGENT, over)
@@ -68,6 +71,37 @@ test('a worker who left while its claim rode with a commit does not keep what it
   expect(await claimed).toEqual([])
   const status = async () => (await on.store.readTask(TENANT, taskId))?.state.status
   await expect.poll(status).toBe('queued')
+})
+
+test('a claim that cannot be decided costs the creation that it rides with nothing', async () => {
+  const refused = new GateError('receipt_too_large', 'too large')
+  const errors: unknown[] = []
+  const trouble = {
+    refusal: (results: readonly Result[], isClaim: (at: number) => boolean) =>
+      results.map((result, at) => (isClaim(at) ? { ok: false as const, error: refused } : result)),
+    defect: () => {
+      throw new Error('a defect')
+    },
+  }
+  for (const meet of Object.values(trouble)) {
+    let broken = false
+    const on = scene({
+      onError: (error) => errors.push(error),
+      decide: (snapshot, commands, context) => {
+        const decision = decideBatch(snapshot, commands, context)
+        const isClaim = (at: number) => commands[at]!.kind === 'claim'
+        if (!broken || !commands.some((_, at) => isClaim(at))) return decision
+        return { ...decision, result: meet(decision.result, isClaim) }
+      },
+    })
+    void waiting(on, 'wanted')
+    await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+    broken = true
+    const taskId = await on.create({ type: 'wanted' })
+    expect(await on.store.readTask(TENANT, taskId)).not.toBeNull()
+    expect([errors.length > 0, on.engine.waitingClaims()]).toEqual([true, 1])
+    errors.length = 0
+  }
 })
 
 test('of a long chain of dependents some generations fall before the answer, the rest after it', async () => {

@@ -1,4 +1,5 @@
 // The engine: commands in, durable outcomes out. It batches, decides, commits, and tells who waits.
+import { GateError } from '@asyncgate/sdk'
 import type { Clock } from '../clock.ts'
 import type { Ids, Random } from '../ids.ts'
 import { createBatcher } from './batcher.ts'
@@ -93,11 +94,23 @@ export function createEngine(parts: EngineParts): Engine {
     let claimed: readonly Claimed[] = []
     try {
       const results = await commitAll(tenantId, [...commands, ...ride.commands])
-      claimed = results.slice(commands.length).map(claimedOf)
+      claimed = results.slice(commands.length).map(claimedOrNothing)
       return results.slice(0, commands.length)
+    } catch (error) {
+      // A defect may be that of a claim: those who ask for something are not to suffer from who rides with them.
+      if (error instanceof GateError) throw error
+      onError(error)
+      return await commitAll(tenantId, commands)
     } finally {
       ride.end(claimed)
     }
+  }
+
+  /** It is committed: whoever else was in the commit must not hear of the refusal of a claim. */
+  function claimedOrNothing(result: Result): Claimed {
+    if (result.ok) return claimedOf(result)
+    onError(result.error)
+    return { grants: [], again: false }
   }
 
   async function commitAll(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]> {
