@@ -2,12 +2,13 @@
 // every table says the same of every task.
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import type { Claimed } from '../../src/engine/decide/index.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createDatabase } from '../database.ts'
 import { verifies } from '../requirements.ts'
 import { createSeededRandom } from '../seeded-random.ts'
 import { anyCommand, type Known, learn } from './random-commands.ts'
-import { createRig } from './rig.ts'
+import { claimCommand, createRig } from './rig.ts'
 
 const INSTANCES = 3
 const LOOPS = 4
@@ -117,6 +118,31 @@ verifies(
     expect(await rig.claimed({ types: ['even', 'odd'], max: 5 })).toEqual(['second', 'third'])
     await other.end()
     expect(await rig.claim({ types: ['even', 'odd'] })).toHaveLength(12)
+    await store.close()
+    await database.drop()
+  },
+)
+
+verifies(
+  'LEASE-2',
+  'a task whose key another transaction counts just now is held, and not taken for none',
+  async () => {
+    const database = await createDatabase()
+    const store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+    await store.migrate()
+    const rig = createRig(store)
+    await rig.create({ concurrencyKey: 'k', concurrencyLimit: 2 })
+
+    const other = new Client({ connectionString: database.url })
+    await other.connect()
+    await other.query('begin')
+    await other.query("select pg_advisory_xact_lock(hashtextextended($1::text || ' key k', 0))", [
+      rig.tenantId,
+    ])
+    const claim = () => rig.ask<Claimed>(claimCommand({ max: 5 }))
+    expect(await claim()).toMatchObject({ grants: [], again: false, held: true })
+    await other.end()
+    expect(await claim()).toMatchObject({ grants: [{}], held: false })
     await store.close()
     await database.drop()
   },

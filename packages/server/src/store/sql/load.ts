@@ -99,10 +99,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     receiptsByKey: new Map(byKey.map(receiptFromRow).map((receipt) => [receipt.receiptKey, receipt])),
     obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),
     candidates: new Map(
-      needs.claims.map((claim, index) => [
-        claim.filterKey,
-        { ...ranked(claim, offered[index]!, keys.busy), held: selected[index]!.held },
-      ]),
+      needs.claims.map((claim, index) => {
+        const found = ranked(claim, offered[index]!, keys.busy)
+        return [claim.filterKey, { ...found, held: found.held || selected[index]!.held }]
+      }),
     ),
     activeByKey: keys.activeByKey,
     activeByWorker: new Map(workers.map(({ name, active: count }) => [name, count])),
@@ -129,16 +129,16 @@ export function ranked(
   { filter, count }: ClaimNeed,
   tasks: readonly Task[],
   busy: ReadonlySet<string>,
-): Omit<Candidates, 'held'> {
+): Required<Candidates> {
   const best = [...new Map(tasks.map(({ definition }) => [definition.taskId, definition])).values()]
     .toSorted(bestFirst(filter))
     .slice(0, count)
   const free = best.filter(({ concurrencyKey }) => !busy.has(concurrencyKey ?? ''))
   return {
     taskIds: free.map(({ taskId }) => taskId),
-    // Not because of busy keys: whoever holds them wakes those who wait, and asking again at once would only
-    // spin.
+    // Not because of busy keys: asking again at once would only spin.
     more: best.length === count,
+    held: best.length > 0 && free.length === 0,
   }
 }
 
