@@ -76,6 +76,10 @@ export function ledger(given: Given): void {
       accepted,
     )
     expect(await rig.receipts({ concerning: AGENT, from: WORKER })).toEqual([])
+    expect(await rig.receipts({ concerning: AGENT, taskId: one.taskId })).toEqual(['task.assigned'])
+    expect(await rig.receipts({ concerning: WORKER, taskId: one.taskId, from: WORKER })).toEqual([
+      'task.accepted',
+    ])
     expect(await rig.receipts({ concerning: AGENT, to: AGENT, receiptType: 'task.assigned' })).toHaveLength(1)
     expect(await rig.receipts({ after: 1, limit: 2 })).toEqual(['task.assigned', 'task.accepted'])
     expect(await rig.receipts({ after: 4 })).toEqual([])

@@ -122,13 +122,19 @@ export const LISTS: Case[] = [
       { receiptType: 'task.completed' },
       { to: { kind: null, id: 'ada' } },
       { from: { kind: 'worker', id: 'w1' } },
-      { taskId: NONE },
       { concerning: AGENT },
     ] as const
   ).map(
     (filter): Case => [
       `receipts ${JSON.stringify(filter)}`,
       3 * PAGE + 2 * PAGE_POSITIONS,
+      (on, { tenantId }) => listReceipts(on, { ...EVERY_RECEIPT, ...filter, tenantId, limit: PAGE }),
+    ],
+  ),
+  ...([{ taskId: NONE }, { taskId: NONE, concerning: AGENT }] as const).map(
+    (filter): Case => [
+      `receipts ${JSON.stringify(filter)}`,
+      0,
       (on, { tenantId }) => listReceipts(on, { ...EVERY_RECEIPT, ...filter, tenantId, limit: PAGE }),
     ],
   ),

@@ -18,41 +18,39 @@ export function listReceipts(session: Session, wanted: ReceiptQuery): Promise<Re
     fromkind: ['r.from_kind = ?', wanted.from.kind],
     type: ['r.receipt_type = ?', wanted.receiptType],
   })
-  // The two sides of what concerns a principal have marks of their own.
-  const mark = concerning === null ? markOf(wanted) : null
+  const marks = marksOf(wanted)
   const values: Value[] = [
     ...params,
-    ...(concerning === null
-      ? []
-      : [concerning.kind, concerning.id, markTo(concerning.id), markFrom(concerning.id)]),
-    ...(mark === null ? [] : [mark]),
+    ...(concerning === null ? [] : [concerning.kind, concerning.id]),
+    ...marks,
     wanted.limit,
   ]
   const name = `list_receipts_${shape}${concerning === null ? '' : '_concerning'}`
   let found = queries.get(name)
   if (found === undefined) {
-    const count = values.length
-    found =
-      concerning === null
-        ? plain(name, { conditions, marked: mark !== null, count })
-        : concerned(name, { conditions, count })
+    const parts = { conditions, marked: marks.length > 0, count: values.length }
+    found = concerning === null ? plain(name, parts) : concerned(name, parts)
     queries.set(name, found)
   }
   return session.all(found, values)
 }
 
-/** What the pages are found by, if anything narrows them down: of several filters, the one that is likely the rarest. */
-function markOf({ taskId, to, from, receiptType }: ReceiptQuery): string | null {
-  if (taskId !== null) return null
-  if (to.id !== null) return markTo(to.id)
-  if (from.id !== null) return markFrom(from.id)
-  return receiptType === null ? null : markType(receiptType)
+/**
+ * What the pages are found by, if anything narrows them down: of several filters, the one that is likely the rarest. The
+ * two sides of what concerns a principal have a mark each.
+ */
+function marksOf({ taskId, concerning, to, from, receiptType }: ReceiptQuery): string[] {
+  if (taskId !== null) return []
+  if (concerning !== null) return [markTo(concerning.id), markFrom(concerning.id)]
+  if (to.id !== null) return [markTo(to.id)]
+  if (from.id !== null) return [markFrom(from.id)]
+  return receiptType === null ? [] : [markType(receiptType)]
 }
 
 interface Parts {
   readonly conditions: readonly string[]
   readonly marked: boolean
-  /** Of parameters: the limit is the last, the mark comes before it. */
+  /** Of parameters: the limit is the last, the marks come before it. */
   readonly count: number
 }
 
@@ -61,21 +59,38 @@ function plain(name: string, { conditions, marked, count }: Parts): Query {
   return listQuery(name, (words) => page(words, { columns: receiptColumns(words), conditions, mark, count }))
 }
 
+/** Those of a task are few, and looked at one by one. */
+function concerned(name: string, { conditions, marked, count }: Parts): Query {
+  const at = count - (marked ? 4 : 2)
+  const received = `r.to_id = $${at + 1} and r.to_kind = $${at}`
+  const sent = `r.from_id = $${at + 1} and r.from_kind = $${at}`
+  if (!marked) {
+    const either = `(${received} or ${sent})`
+    return plain(name, { conditions: [...conditions, either], marked, count })
+  }
+  return twoSided(name, {
+    sides: [
+      [...conditions, received],
+      [...conditions, sent],
+    ],
+    count,
+  })
+}
+
 /** Each side by its own mark; a receipt that a principal sent to itself is on both. */
-function concerned(name: string, { conditions, count }: Omit<Parts, 'marked'>): Query {
-  const at = count - 4
-  const [kind, id, to, from] = [0, 1, 2, 3].map((step) => `$${at + step}`)
-  const received = [...conditions, `r.to_id = ${id}`, `r.to_kind = ${kind}`]
-  const sent = [...conditions, `r.from_id = ${id}`, `r.from_kind = ${kind}`]
+function twoSided(
+  name: string,
+  { sides: [received, sent], count }: { sides: [received: string[], sent: string[]]; count: number },
+): Query {
   return listQuery(name, (words) => {
-    const side = (of: readonly string[], mark: string | undefined) =>
-      page(words, { columns: 'r.position', conditions: of, mark: mark ?? null, count })
+    const side = (conditions: readonly string[], mark: string) =>
+      page(words, { columns: 'r.position', conditions, mark, count })
     return `
       select ${receiptColumns(words)}
       from (
-        select position from (${side(received, to)}) as received
+        select position from (${side(received, `$${count - 2}`)}) as received
         union
-        select position from (${side(sent, from)}) as sent
+        select position from (${side(sent, `$${count - 1}`)}) as sent
         order by position
         limit $${count}
       ) as page
