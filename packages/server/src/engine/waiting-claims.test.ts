@@ -1,64 +1,8 @@
 // Claims that wait: who is served, when, and what becomes of work that nobody is there to take any more.
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/virtual-clock.ts'
-import type { ClaimCommand } from './command.ts'
+import { grantOf, scene, TENANT } from '../../test/waiting-scene.ts'
 import type { Grant } from './decide/claim.ts'
-import { createWaitingClaims, type WaitingClaimsParts } from './waiting-claims.ts'
-
-const NEVER = new AbortController().signal
-const TENANT = 't'
-
-function claimOf(worker: string, fields: Partial<ClaimCommand> = {}): ClaimCommand {
-  return {
-    kind: 'claim',
-    worker: { kind: 'worker', id: worker },
-    filter: { capabilities: [], acceptTypes: null, preferredTypes: [] },
-    maxTasks: 1,
-    ttlSeconds: null,
-    capacity: null,
-    ...fields,
-  }
-}
-
-/** A queue of work that grants in the order asked, and the claims that wait for it. */
-function scene(parts: Partial<WaitingClaimsParts> = {}) {
-  const clock = createVirtualClock()
-  const work: string[] = []
-  const attempts: string[][] = []
-  const givenBack: string[] = []
-  const errors: unknown[] = []
-  const claims = createWaitingClaims({
-    attempt: async (_tenantId, commands) => {
-      attempts.push(commands.map((command) => command.worker.id))
-      return commands.map(({ maxTasks }) => ({ grants: work.splice(0, maxTasks).map(grantOf), again: false }))
-    },
-    giveBack: async (_tenantId, grants) => void givenBack.push(...grants.map(taskOf)),
-    nextEligibleAt: async () => null,
-    clock,
-    onError: (error) => errors.push(error),
-    ...parts,
-  })
-  const answers: [worker: string, tasks: string[]][] = []
-  const claim = (
-    worker: string,
-    of: { waitMs?: number; signal?: AbortSignal } & Partial<ClaimCommand> = {},
-  ) => {
-    const { waitMs = 60_000, signal = NEVER, ...fields } = of
-    return claims
-      .claim(TENANT, claimOf(worker, fields), { waitMs, signal })
-      .then((grants) => void answers.push([worker, grants.map(taskOf)]))
-  }
-  const offer = async (...tasks: string[]) => {
-    work.push(...tasks)
-    claims.wake(TENANT)
-    await clock.advance(0)
-  }
-  return { clock, work, attempts, givenBack, errors, claims, answers, claim, offer }
-}
-
-// Only the task's id is looked at here.
-const grantOf = (taskId: string) => ({ lease: { taskId } }) as Grant
-const taskOf = (grant: Grant) => grant.lease.taskId
 
 test('a claim that finds work does not wait', async () => {
   const { claim, work, answers, claims } = scene()
@@ -163,7 +107,7 @@ test('a lost hint costs at most a second', async () => {
 
 test('newcomers do not put off the look that others wait for', async () => {
   const { claim, clock, work, answers } = scene()
-  void claim('first', { filter: { capabilities: [], acceptTypes: ['a'], preferredTypes: [] } })
+  void claim('first', { acceptTypes: ['a'] })
   for (let count = 0; count < 4; count++) {
     await clock.advance(400)
     if (count === 0) work.push('a')
@@ -299,11 +243,21 @@ test('a worker at its capacity does not keep work from those behind it', async (
   expect(answers).toContainEqual(['free', ['a']])
 })
 
+const taking = (type: string) => ({ acceptTypes: [type] })
+
+test('who waits longest is served first, whatever others wait for who join those before', async () => {
+  const { claim, clock, offer, answers } = scene()
+  for (const [worker, wanted] of Object.entries({ one: {}, two: taking('a'), three: {} })) {
+    void claim(worker, wanted)
+    await clock.advance(1)
+  }
+  await offer('a')
+  await offer('b')
+  expect(answers.map(([worker]) => worker)).toEqual(['one', 'two'])
+})
+
 test('claims that wait for different things are each offered work', async () => {
   const { claim, clock, claims, attempts } = scene()
-  const taking = (type: string) => ({
-    filter: { capabilities: [], acceptTypes: [type], preferredTypes: [] },
-  })
   void claim('w-a', taking('a'))
   void claim('w-b', taking('b'))
   await clock.advance(0)

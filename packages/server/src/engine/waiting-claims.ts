@@ -2,18 +2,24 @@
 // became ready: here, on another instance (a hint), or because a delay has ended. What a commit is about to create is
 // granted to them in that same commit: they ride with it.
 import type { Clock } from '../clock.ts'
-import type { ClaimCommand, ClaimFilter } from './command.ts'
-import { filterKeyOf, type Grant } from './decide/claim.ts'
-import type { Claimed } from './decide/index.ts'
-import { fits, type Wanted } from './matching.ts'
+import type { ClaimCommand } from './command.ts'
+import type { Claimed, Grant } from './decide/index.ts'
+import type { Wanted } from './matching.ts'
+import {
+  forget,
+  groupFor,
+  type Groups,
+  inTurn,
+  ridersOf,
+  type Waiter,
+  waitersOf,
+  WAITERS_PER_ROUND_MAX,
+} from './waiting-groups.ts'
 
 /** Hints from other instances can be lost; this bounds what that costs. */
 const POLL_MS = 1_000
 /** What is due and was not given may be held by another instance just now: asking again at once would only ask often. */
 const OVERDUE_MS = 25
-/** Of those that wait for the same, this many are offered work in one commit. */
-const WAITERS_PER_ROUND_MAX = 32
-
 /** Once those that were offered had no room under their keys, more are looked at than are asked for. */
 const SPARE_CANDIDATES = 20
 
@@ -21,20 +27,6 @@ const SPARE_CANDIDATES = 20
 const HELD_LOOKS_MAX = 5
 
 const NOTHING: Claimed = { grants: [], again: false }
-
-interface Waiter {
-  readonly command: ClaimCommand
-  readonly answer: (grants: readonly Grant[]) => void
-  /** On its way in a commit: no other may carry it. */
-  busy: boolean
-}
-
-/** Those who wait for the same, in the order in which they came. */
-interface Group {
-  readonly key: string
-  readonly filter: ClaimFilter
-  readonly waiters: Set<Waiter>
-}
 
 /** Claims that go with a commit. */
 export interface Ride {
@@ -44,7 +36,7 @@ export interface Ride {
 }
 
 interface Tenant {
-  readonly groups: Map<string, Group>
+  readonly groups: Groups
   /** Grows with every wake, so that a wake during a fruitless attempt is not lost. */
   wakes: number
   serving: boolean
@@ -78,6 +70,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   const { attempt, giveBack, nextEligibleAt, clock, onError } = parts
   const tenants = new Map<string, Tenant>()
   let stopped = false
+  let turns = 0
 
   function tenantOf(tenantId: string): Tenant {
     let tenant = tenants.get(tenantId)
@@ -129,13 +122,14 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
       const cancelTimeout = clock.after(waitMs, leave)
       // Those who wait already know when the next delay ends.
       const isFirst = tenant.groups.size === 0
-      const group = groupFor(tenant, command)
+      const group = groupFor(tenant.groups, command)
       const waiter: Waiter = {
         command,
+        turn: (turns += 1),
         busy: false,
         answer: (grants) => {
           const first = group.waiters.delete(waiter)
-          if (group.waiters.size === 0) forget(tenant, group)
+          if (group.waiters.size === 0) forget(tenant.groups, group)
           cancelTimeout()
           signal.removeEventListener('abort', leave)
           if (first) resolve(grants)
@@ -182,7 +176,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
 
   /** Goes on with a group as long as its last chunk was given something, or may have been held back by a capacity. */
   async function serveRound(tenantId: string, tenant: Tenant): Promise<void> {
-    let groups = [...tenant.groups.values()]
+    let groups = inTurn(tenant.groups)
       .map(({ waiters }) => [...waiters].filter(({ busy }) => !busy))
       .filter((group) => group.length > 0)
     while (groups.length > 0) {
@@ -233,7 +227,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   function ride(tenantId: string, coming: readonly Wanted[]): Ride | null {
     const tenant = tenants.get(tenantId)
     if (tenant === undefined || stopped) return null
-    const riders = [...tenant.groups.values()].flatMap((group) => ridersOf(group, coming))
+    const riders = ridersOf(tenant.groups, coming)
     if (riders.length === 0) return null
     const { wakes } = tenant
     const { commands, end } = board(tenantId, riders)
@@ -261,45 +255,13 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     claim,
     wake,
     ride,
-    count: () => [...tenants.values()].flatMap(waitersOf).length,
+    count: () => [...tenants.values()].flatMap(({ groups }) => waitersOf(groups)).length,
     stop: () => {
       stopped = true
       for (const tenant of tenants.values()) {
         tenant.timer?.cancel()
-        for (const waiter of waitersOf(tenant)) waiter.answer([])
+        for (const waiter of waitersOf(tenant.groups)) waiter.answer([])
       }
     },
   }
-}
-
-function groupFor(tenant: Tenant, command: ClaimCommand): Group {
-  const key = filterKeyOf(command)
-  let group = tenant.groups.get(key)
-  if (group === undefined) {
-    group = { key, filter: command.filter, waiters: new Set() }
-    tenant.groups.set(key, group)
-  }
-  return group
-}
-
-/** Another may have taken its place since. */
-function forget(tenant: Tenant, group: Group): void {
-  if (tenant.groups.get(group.key) === group) tenant.groups.delete(group.key)
-}
-
-function waitersOf({ groups }: Tenant): Waiter[] {
-  return [...groups.values()].flatMap(({ waiters }) => [...waiters])
-}
-
-/** As many as could take all that is coming for them, the longest waiting first. */
-function ridersOf({ filter, waiters }: Group, coming: readonly Wanted[]): Waiter[] {
-  let room = coming.filter((task) => fits(filter, task)).length
-  const riders: Waiter[] = []
-  for (const waiter of waiters) {
-    if (room <= 0 || riders.length >= WAITERS_PER_ROUND_MAX) break
-    if (waiter.busy) continue
-    riders.push(waiter)
-    room -= waiter.command.maxTasks
-  }
-  return riders
 }
