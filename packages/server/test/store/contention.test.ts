@@ -147,3 +147,20 @@ verifies(
     await database.drop()
   },
 )
+
+test('a unit that has waited too long for a key is tried again, whatever was sent after it', async () => {
+  const database = await createDatabase()
+  const store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+  await store.migrate()
+  const rig = createRig(store)
+  const other = new Client({ connectionString: database.url })
+  await other.connect()
+  await other.query('begin')
+  await other.query("select pg_advisory_xact_lock(hashtextextended($1::text || ' key k', 0))", [rig.tenantId])
+  const created = rig.create({ concurrencyKey: 'k', idempotencyKey: 'once' })
+  // Longer than a connection waits for a lock.
+  await Promise.all([other.query('select pg_sleep(4.5)').then(() => other.end()), created])
+  expect((await created).isDuplicate).toBe(false)
+  await store.close()
+  await database.drop()
+}, 20_000)

@@ -2,12 +2,15 @@
 // only a server can show.
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../src/engine/model.ts'
 import type { Hint } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { NO_CHANGES, NO_NEEDS } from '../no-changes.ts'
 import { startPostgres } from '../postgres-server.ts'
 import { storeConformance } from './conformance.ts'
-import { complete, createRig } from './rig.ts'
+import { NONE } from './plan-cases.ts'
+import { AGENT, complete, createRig } from './rig.ts'
 
 const connect = (url: string, preparedStatements = true) =>
   createPostgresStore({ url, poolSize: 4, preparedStatements })
@@ -50,6 +53,20 @@ describe('postgres', () => {
     expect(run.flat()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
     expect(await stores[1]!.pendingMigrations()).toEqual([])
     await Promise.all(stores.map((store) => store.close()))
+  })
+
+  test('a change that cannot even be sent keeps the others of its commit from being made', async () => {
+    const store = await connect(database.url)
+    await store.migrate()
+    const { tenantId } = createRig(store)
+    const seen = { principal: AGENT, instanceId: null, at: 1 }
+    const report = { taskId: NONE, workerId: 'w', fence: 1, reportedAt: 1 }
+    const unsayable = { toJSON: () => expect.fail('too long for a string') } as unknown as Json
+    const changes = { ...NO_CHANGES, sightings: [seen], progress: [{ ...report, progress: unsayable }] }
+    const unit = { tenantId, now: 1, needs: NO_NEEDS, decide: () => ({ changes, result: null }) }
+    await expect(store.transact(unit)).rejects.toThrow()
+    expect(await store.readRelationship(tenantId, AGENT)).toBeNull()
+    await store.close()
   })
 
   test('the database itself refuses to change, delete or truncate receipts', async () => {

@@ -24,13 +24,26 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
     return named ? { name: of.name, text, values } : { text, values }
   }
 
-  return (target: Target): Session => ({
-    all: async <R>(query: Query, params: readonly Value[]) => rows<R>(target, statement(query, [...params])),
-    each: async <R>(bulk: Bulk<Columns>, tenantId: string, input: readonly object[]) =>
-      input.length === 0
-        ? []
-        : rows<R>(target, statement(bulk, [tenantId, ...inputArrays(bulk.columns, input)])),
-  })
+  /** `onUnsent` is called, before anything else can be sent, if a statement cannot be written down. */
+  return (target: Target, onUnsent: () => void = () => {}): Session => {
+    async function send<R>(write: () => QueryConfig): Promise<R[]> {
+      let config: QueryConfig
+      try {
+        config = write()
+      } catch (error) {
+        onUnsent()
+        throw error
+      }
+      return rows<R>(target, config)
+    }
+    return {
+      all: <R>(query: Query, params: readonly Value[]) => send<R>(() => statement(query, [...params])),
+      each: async <R>(bulk: Bulk<Columns>, tenantId: string, input: readonly object[]) =>
+        input.length === 0
+          ? []
+          : send<R>(() => statement(bulk, [tenantId, ...inputArrays(bulk.columns, input)])),
+    }
+  }
 }
 
 async function rows<R>(target: Target, config: QueryConfig): Promise<R[]> {

@@ -1,7 +1,7 @@
 // Statements that read whole tables need the plans that the service's own connections are kept from.
 import type { Pool } from 'pg'
 import { query, type Session, type Transaction } from '../sql/session.ts'
-import { beginTransaction, type Wire } from './transaction.ts'
+import { beginTransaction, type SessionOn } from './transaction.ts'
 
 const ALLOW_SCANS = query(
   'allow_scans',
@@ -10,7 +10,7 @@ const ALLOW_SCANS = query(
     from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan', 'enable_sort']) as name`,
 )
 
-export function createScanner(pool: Pool, sessionOn: (wire: Wire) => Session): Session {
+export function createScanner(pool: Pool, sessionOn: SessionOn): Session {
   async function scan<R>(run: (tx: Transaction) => Promise<R>): Promise<R> {
     const tx = await beginTransaction(pool, sessionOn)
     try {

@@ -11,9 +11,13 @@ import { toFailure } from './failure.ts'
 /** What a transaction sends its statements over. */
 export type Wire = Pick<PoolClient, 'query'>
 
-export async function beginTransaction(pool: Pool, sessionOn: (wire: Wire) => Session): Promise<Transaction> {
+export type SessionOn = (wire: Wire, onUnsent?: () => void) => Session
+
+export async function beginTransaction(pool: Pool, sessionOn: SessionOn): Promise<Transaction> {
   const client = await connect(pool)
   let open = true
+  // What was never sent has not failed the transaction: the database would commit the rest of it.
+  let whole = true
   // Statements after a failed `begin` fail too, and tell why it did; nobody waits for this answer.
   const wire = inOneWrite(client)
   const begun = wire.query('begin').catch(() => {})
@@ -24,9 +28,9 @@ export async function beginTransaction(pool: Pool, sessionOn: (wire: Wire) => Se
   }
 
   return {
-    ...sessionOn(wire),
+    ...sessionOn(wire, () => (whole = false)),
     commit: async (written) => {
-      const committed = wire.query('commit')
+      const committed = wire.query(whole ? 'commit' : 'rollback')
       const [writing, ending] = await Promise.allSettled([written, committed, begun])
       if (writing.status === 'rejected') throw writing.reason
       if (ending.status === 'rejected') throw new StoreFailure('unavailable', ending.reason)
@@ -49,7 +53,8 @@ function inOneWrite(client: PoolClient): Wire {
   // What the driver hands out is its Client, whose socket the type of a pool's client leaves out.
   const { stream } = (client as unknown as Client).connection
   let held = false
-  const query = (...args: Parameters<PoolClient['query']>) => {
+  let cause: unknown
+  const query = async (...args: Parameters<PoolClient['query']>) => {
     if (!held) {
       held = true
       stream.cork()
@@ -58,7 +63,12 @@ function inOneWrite(client: PoolClient): Wire {
         stream.uncork()
       })
     }
-    return client.query(...args)
+    try {
+      return await client.query(...args)
+    } catch (error) {
+      // Those after it are only told that the transaction has failed, and may be heard first.
+      throw (cause ??= error)
+    }
   }
   return { query: query as Wire['query'] } // the same arguments, the same answer
 }
