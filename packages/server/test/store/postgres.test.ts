@@ -2,7 +2,6 @@
 // only a server can show.
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Json } from '../../src/engine/model.ts'
 import type { Hint } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -61,7 +60,7 @@ describe('postgres', () => {
     const { tenantId } = createRig(store)
     const seen = { principal: AGENT, instanceId: null, at: 1 }
     const report = { taskId: NONE, workerId: 'w', fence: 1, reportedAt: 1 }
-    const unsayable = { toJSON: () => expect.fail('too long for a string') } as unknown as Json
+    const unsayable = { toJSON: () => expect.fail('too long for a string') }
     const changes = { ...NO_CHANGES, sightings: [seen], progress: [{ ...report, progress: unsayable }] }
     const unit = { tenantId, now: 1, needs: NO_NEEDS, decide: () => ({ changes, result: null }) }
     await expect(store.transact(unit)).rejects.toThrow()

@@ -64,7 +64,7 @@ function inOneWrite(client: PoolClient): Wire {
       })
     }
     try {
-      return await client.query(...args)
+      return await (client.query(...args) as unknown as Promise<unknown>) // which of its overloads is meant is lost here
     } catch (error) {
       // Those after it are only told that the transaction has failed, and may be heard first.
       throw (cause ??= error)
