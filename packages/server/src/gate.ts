@@ -211,11 +211,7 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     port: Number(port),
     stop: () => {
       // Waiting claims and reads are answered first, so that closing does not wait for them.
-      const closing = app.close()
-      const stopping = gate.engine.stop().then(async () => {
-        await closing
-        await gate.stop()
-      })
+      const stopping = Promise.all([app.close(), gate.engine.stop()]).then(() => gate.stop())
       return isDoneWithin(STOP_MS_MAX, stopping, clock).finally(() => app.server.closeAllConnections())
     },
   }

@@ -1,15 +1,13 @@
 // Statements over one pooled connection. They are sent without waiting for the answers to those before
 // (pipelining).
-import type { PoolClient, QueryConfig } from 'pg'
+import type { QueryConfig } from 'pg'
 import type { Bulk, Columns, Query, Session, Value } from '../sql/session.ts'
 import { toFailure } from './failure.ts'
 import { inputArrays, inputRows } from './input-rows.ts'
+import type { Wire } from './transaction.ts'
 import { postgresWords } from './words.ts'
 
 type Texts = Map<Query | Bulk<Columns>, string>
-
-/** What can run a statement: a connection, or the pool. */
-type Target = Pick<PoolClient, 'query'>
 
 export function createSessions({ preparedStatements }: { preparedStatements: boolean }) {
   const texts: Texts = new Map()
@@ -25,7 +23,7 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
   }
 
   /** `onUnsent` is called, before anything else can be sent, if a statement cannot be written down. */
-  return (target: Target, onUnsent: () => void = () => {}): Session => {
+  return (target: Wire, onUnsent: () => void = () => {}): Session => {
     async function send<R>(write: () => QueryConfig): Promise<R[]> {
       let config: QueryConfig
       try {
@@ -46,7 +44,7 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
   }
 }
 
-async function rows<R>(target: Target, config: QueryConfig): Promise<R[]> {
+async function rows<R>(target: Wire, config: QueryConfig): Promise<R[]> {
   try {
     const { rows: found } = await target.query(config)
     return found as R[] // the statement's author knows its columns

@@ -27,7 +27,7 @@ export interface PostgresOptions {
 export async function createPostgresStore(options: PostgresOptions): Promise<Store> {
   const half = Math.ceil(options.poolSize / 2)
   const writing = createPool({ ...options, poolSize: half, plannedOnce: true })
-  const reading = createPool({ ...options, poolSize: half })
+  const reading = createPool({ ...options, poolSize: Math.max(1, options.poolSize - half) })
   const sessionOn = createSessions(options)
   const reader = sessionOn(reading)
   const hints = createHints({ config: connectionConfig(options), log: options.log })

@@ -3,13 +3,15 @@
 //
 // Statements that are sent in one turn leave in one write. By itself the driver writes each of the fifteen or so of a
 // commit to the socket, and each wakes the database.
-import type { Client, Pool, PoolClient } from 'pg'
+import type { Client, Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import { StoreFailure } from '../sql/failure.ts'
 import type { Session, Transaction } from '../sql/session.ts'
 import { toFailure } from './failure.ts'
 
-/** What a transaction sends its statements over. */
-export type Wire = Pick<PoolClient, 'query'>
+/** What can run a statement: a connection, or the pool. */
+export interface Wire {
+  query(statement: string | QueryConfig): Promise<QueryResult>
+}
 
 export type SessionOn = (wire: Wire, onUnsent?: () => void) => Session
 
@@ -54,7 +56,7 @@ function inOneWrite(client: PoolClient): Wire {
   const { stream } = (client as unknown as Client).connection
   let held = false
   let cause: unknown
-  const query = async (...args: Parameters<PoolClient['query']>) => {
+  const query = async (statement: string | QueryConfig) => {
     if (!held) {
       held = true
       stream.cork()
@@ -64,13 +66,13 @@ function inOneWrite(client: PoolClient): Wire {
       })
     }
     try {
-      return await (client.query(...args) as unknown as Promise<unknown>) // which of its overloads is meant is lost here
+      return await client.query(statement)
     } catch (error) {
       // Those after it are only told that the transaction has failed, and may be heard first.
       throw (cause ??= error)
     }
   }
-  return { query: query as Wire['query'] } // the same arguments, the same answer
+  return { query }
 }
 
 async function connect(pool: Pool): Promise<PoolClient> {
