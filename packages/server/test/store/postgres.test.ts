@@ -42,9 +42,14 @@ describe('postgres', () => {
 
   test('instances that migrate at once run each migration once', async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => connect(database.url)))
-    expect(await stores[0]!.pendingMigrations()).toEqual(['0001_core'])
+    expect(await stores[0]!.pendingMigrations()).toEqual([
+      '0001_core',
+      '0002_keys',
+      '0003_tenants',
+      '0004_audit',
+    ])
     const run = await Promise.all(stores.map((store) => store.migrate()))
-    expect(run.flat()).toEqual(['0001_core'])
+    expect(run.flat()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
     expect(await stores[1]!.pendingMigrations()).toEqual([])
     await Promise.all(stores.map((store) => store.close()))
   })
@@ -103,19 +108,23 @@ describe('postgres', () => {
     await raw.end()
   })
 
-  test('a hint reaches other instances, merged, and not the one that sent it', async () => {
+  test('a hint reaches other instances, those that follow it soon merged, and not the one that sent it', async () => {
     const [sender, receiver] = await Promise.all([connect(database.url), connect(database.url)])
     const own: Hint[] = []
     sender.onHint((hint) => own.push(hint))
-    const { promise, resolve } = Promise.withResolvers<Hint>()
-    receiver.onHint(resolve)
+    const received: Hint[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    receiver.onHint((hint) => received.push(hint) === 2 && resolve())
     // Listening begins in the background; a hint sent before is lost, as hints may be.
     const sending = setInterval(() => {
+      sender.hint({ tenantId: 'first', ready: true, ended: false })
       sender.hint({ tenantId: 'the tenant', ready: true, ended: false })
       sender.hint({ tenantId: 'the tenant', ready: false, ended: true })
-    }, 50)
-    expect(await promise).toEqual({ tenantId: 'the tenant', ready: true, ended: true })
+    }, 100)
+    await promise
     clearInterval(sending)
+    expect(received).toContainEqual({ tenantId: 'first', ready: true, ended: false })
+    expect(received).toContainEqual({ tenantId: 'the tenant', ready: true, ended: true })
     expect(own).toEqual([])
     await Promise.all([sender.close(), receiver.close()])
   })

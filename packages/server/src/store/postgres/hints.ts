@@ -5,8 +5,8 @@ import type { Log } from '../../log.ts'
 import type { Hint } from '../port.ts'
 
 const CHANNEL = 'asyncgate'
-/** A notification has a price for every instance; a few milliseconds later is soon enough for a hint. */
-const DEBOUNCE_MS = 25
+/** A notification has a price for every instance: the first goes at once, those that follow it soon go together. */
+const PAUSE_MS = 25
 const RECONNECT_MS_MIN = 250
 const RECONNECT_MS_MAX = 5_000
 
@@ -31,7 +31,7 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
   let started = false
   let closed = false
   let reconnectMs = RECONNECT_MS_MIN
-  let flushTimer: NodeJS.Timeout | null = null
+  let pause: NodeJS.Timeout | null = null
   let reconnectTimer: NodeJS.Timeout | null = null
 
   function start(): void {
@@ -85,7 +85,8 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
   }
 
   function flush(): void {
-    flushTimer = null
+    pause = waiting.size === 0 ? null : setTimeout(flush, PAUSE_MS).unref()
+    if (waiting.size === 0) return
     const payloads = [...waiting.values()].map(
       ({ tenantId, ready, ended }) => `${Number(ready)} ${Number(ended)} ${tenantId}`,
     )
@@ -105,7 +106,7 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
         ready: hint.ready || before?.ready === true,
         ended: hint.ended || before?.ended === true,
       })
-      flushTimer ??= setTimeout(flush, DEBOUNCE_MS).unref()
+      if (pause === null) flush()
     },
     listen: (listener) => {
       start()
@@ -114,7 +115,7 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
     },
     close: async () => {
       closed = true
-      if (flushTimer !== null) clearTimeout(flushTimer)
+      if (pause !== null) clearTimeout(pause)
       if (reconnectTimer !== null) clearTimeout(reconnectTimer)
       const last = client
       client = null
