@@ -1,5 +1,5 @@
 // The client of the SDK against a real server over HTTP; what it makes of single replies is tested beside it.
-import { contract, createClient, type OperationKey } from '@asyncgate/sdk'
+import { contract, createClient, type Operation, type OperationKey } from '@asyncgate/sdk'
 import { afterAll, beforeAll, expect } from 'vitest'
 import sdk from '../../sdk/package.json' with { type: 'json' }
 import { configOf } from '../src/config.ts'
@@ -34,9 +34,13 @@ verifies('SDK-1', 'a method for every operation, and the server knows each', asy
   const id = '0198c0de-0000-7000-8000-000000000001'
   for (const key of Object.keys(client) as OperationKey[]) {
     const call = client[key] as (input: object) => Promise<object>
-    const answer = await call({ task_id: id, receipt_id: id, unknown_field: 1 }).catch((error) => error)
-    // An operation that the server has refuses the field by its name; one that it has not is not found.
-    expect([key, answer.code, answer.details?.field]).toEqual([key, 'invalid_input', expect.any(String)])
+    const answer = await call({ task_id: id, receipt_id: id, tenant_id: 'other', unknown_field: 1 }).catch(
+      (error) => error,
+    )
+    // An operation that the server has refuses the field by its name, or the role; one that it has not is not found.
+    const { role } = contract[key] as Operation
+    const refusal = role === undefined ? ['invalid_input', expect.any(String)] : ['forbidden', undefined]
+    expect([key, answer.code, answer.details?.field]).toEqual([key, ...refusal])
   }
 })
 
