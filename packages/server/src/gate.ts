@@ -1,6 +1,7 @@
 // The composition root: the only file that knows every part. `openGate` is the server without a network, `startGate`
 // puts HTTP before it.
 import { hostname } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createAuthenticate } from './auth/authenticate.ts'
 import type { Authenticate } from './auth/credential.ts'
 import { createKeyCheck } from './auth/key-check.ts'
@@ -227,11 +228,6 @@ function isDoneWithin(ms: number, work: Promise<void>, clock: Clock): Promise<bo
     const cancel = clock.after(ms, () => resolve(false))
     work.finally(cancel).then(() => resolve(true), reject)
   })
-}
-
-/** Not the one of `node:timers/promises`, which costs several times as much. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 async function openMigrated(config: Config, log: Log): Promise<Store> {

@@ -110,7 +110,7 @@ export function insertStates(
   return session.each(INSERT_STATES, tenantId, rows)
 }
 
-/** The columns that say what everybody can guess cost as much to read as the others: 19 → 11 µs a task. */
+/** The columns that say what everybody can guess would cost as much to read as the others. */
 const INSERT_NEW_STATES = bulk(
   'insert_new_states',
   NEW_STATE_COLUMNS,
