@@ -67,8 +67,11 @@ export interface RunningGate extends Omit<Gate, 'stop'> {
   stop(): Promise<boolean>
 }
 
-/** After this long, connections that are still open are cut off, and a database that hangs is left alone. */
-const STOP_MS_MAX = 9_000
+/**
+ * After this long, connections that are still open are cut off, and a database that hangs is left alone: also behind the
+ * second that `dev` gives its worker, the process is gone within ten.
+ */
+const STOP_MS_MAX = 8_500
 const PRUNE_INTERVAL_MS = 3_600_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {

@@ -2,8 +2,9 @@
 import { expect } from 'vitest'
 import { iso } from '../../src/clock.ts'
 import { verifies } from '../requirements.ts'
-import { onEveryStore } from './harness.ts'
+import { onEveryStore, openBench } from './harness.ts'
 import {
+  BY_HAND,
   claim,
   claimedIds,
   claimOne,
@@ -123,6 +124,21 @@ onEveryStore('tasks', (open, _kind, store, beside) => {
     expect(new Set(made.map((reply) => reply.task_id)).size).toBe(1)
     expect(made.filter((reply) => !reply.is_duplicate)).toHaveLength(1)
     expect((await one.receipts()).map((receipt) => receipt.receipt_type)).toEqual(['task.assigned'])
+  })
+
+  verifies('GUAR-1', 'calls that arrive together share a durable commit', async () => {
+    const real = store()
+    let commits = 0
+    const counting = {
+      ...real,
+      transact: ((unit) => {
+        commits += 1
+        return real.transact(unit)
+      }) as typeof real.transact,
+    }
+    const bench = await openBench(counting, BY_HAND)
+    await Promise.all(Array.from({ length: 20 }, () => bench.call('createTask', { type: 'work' })))
+    expect(commits).toBe(1)
   })
 
   verifies('LEASE-11', 'a task that no store could keep is refused in its own place', async () => {

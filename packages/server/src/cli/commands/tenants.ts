@@ -1,7 +1,7 @@
 // asyncgate tenants create | list | suspend | resume | key
-import { contract, type GateContract, type Reply } from '@asyncgate/sdk'
+import { contract, type GateContract, type Operation, type Reply } from '@asyncgate/sdk'
 import { ACCESS_OPTIONS, callAccess } from '../access-call.ts'
-import { command } from '../command.ts'
+import { type Command, command } from '../command.ts'
 import { fieldsOf } from '../fields.ts'
 import { newKeyFacts } from '../key-text.ts'
 import { principalOf, show, type View } from '../server-call.ts'
@@ -54,40 +54,33 @@ export const tenantsList = command({
   },
 })
 
-export const tenantsSuspend = command({
-  name: 'tenants suspend',
-  group: 'access',
-  summary: contract.suspendTenant.summary,
-  details: contract.suspendTenant.guide,
-  positionals: TENANT_ID,
-  configured: true,
-  options: OPTIONS,
-  examples: [
-    { line: 'asyncgate tenants suspend acme', about: 'every server refuses its keys within a minute' },
-    { line: 'asyncgate tenants resume acme', about: 'undoes it' },
-  ],
-  async run(call) {
-    show(await callAccess('suspendTenant', { tenant_id: call.positionals[0] }, call), statusText, call)
-    return 0
-  },
-})
+export const tenantsSuspend = changing('suspendTenant', 'suspend', [
+  { line: 'asyncgate tenants suspend acme', about: 'every server refuses its keys within a minute' },
+  { line: 'asyncgate tenants resume acme', about: 'undoes it' },
+])
 
-export const tenantsResume = command({
-  name: 'tenants resume',
-  group: 'access',
-  summary: contract.resumeTenant.summary,
-  positionals: TENANT_ID,
-  configured: true,
-  options: OPTIONS,
-  examples: [
-    { line: 'asyncgate tenants resume acme', about: 'its keys work again within a minute' },
-    { line: 'asyncgate tenants list', about: 'which are suspended?' },
-  ],
-  async run(call) {
-    show(await callAccess('resumeTenant', { tenant_id: call.positionals[0] }, call), statusText, call)
-    return 0
-  },
-})
+export const tenantsResume = changing('resumeTenant', 'resume', [
+  { line: 'asyncgate tenants resume acme', about: 'its keys work again within a minute' },
+  { line: 'asyncgate tenants list', about: 'which are suspended?' },
+])
+
+function changing(key: 'suspendTenant' | 'resumeTenant', verb: string, examples: Command['examples']) {
+  const { summary, guide } = contract[key] as Operation
+  return command({
+    name: `tenants ${verb}`,
+    group: 'access',
+    summary,
+    details: guide,
+    positionals: TENANT_ID,
+    configured: true,
+    options: OPTIONS,
+    examples,
+    async run(call) {
+      show(await callAccess(key, { tenant_id: call.positionals[0] }, call), statusText, call)
+      return 0
+    },
+  })
+}
 
 export const tenantsKey = command({
   name: 'tenants key',
