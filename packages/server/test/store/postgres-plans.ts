@@ -1,9 +1,10 @@
 // How PostgreSQL would run a statement of the store: with the settings of the service's own connections,
 // prepared, and with the plan that it keeps for all values. Counts the rows that it really read.
 import { Client } from 'pg'
-import type { Bulk, Columns, Query, Session, Value } from '../../src/store/sql/session.ts'
+import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../../src/store/sql/session.ts'
 import { connectionConfig } from '../../src/store/postgres/pool.ts'
-import { inputArrays, inputRows } from '../../src/store/postgres/input-rows.ts'
+import { textArray } from '../../src/store/postgres/binary-array.ts'
+import { inputRows } from '../../src/store/postgres/input-rows.ts'
 import { postgresWords } from '../../src/store/postgres/words.ts'
 
 interface PlanNode {
@@ -65,11 +66,25 @@ export async function openExplainer(url: string): Promise<Explainer> {
       return []
     },
     each: async (bulk, tenantId, rows) => {
-      await explain(bulk, [tenantId, ...inputArrays(bulk.columns, rows)])
+      await explain(bulk, [tenantId, ...literalArrays(bulk.columns, rows)])
       return []
     },
     close: () => client.end(),
   }
+}
+
+/** The arrays of a set of rows as literals, since `execute` takes no parameters. */
+function literalArrays(columns: Columns, rows: readonly object[]): string[] {
+  return Object.entries(columns).map(([name, type]) => {
+    const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[name] ?? null)
+    return `{${values.map((value) => (value === null ? 'null' : literal(type, value))).join(',')}}`
+  })
+}
+
+function literal(type: ColumnType, value: unknown): string {
+  const texts = type === 'texts' ? textArray(value as readonly string[]) : String(value)
+  const text = { json: JSON.stringify(value), hex: `\\x${texts}` }[type as string] ?? texts
+  return textArray([text]).slice(1, -1)
 }
 
 function flatten(node: PlanNode): PlanNode[] {

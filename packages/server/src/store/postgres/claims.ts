@@ -4,7 +4,7 @@
 import type { ClaimNeed } from '../../engine/unit.ts'
 import { type Offer, type Query, query, type Session } from '../sql/session.ts'
 import { taskColumns, type TaskRow } from '../sql/task-row.ts'
-import { textArray } from './input-rows.ts'
+import { textArray } from './binary-array.ts'
 
 export const READY_OF_TYPES = looking('ready_of_types', {
   looks: `select l.lane, w.type, row_number() over () as look

@@ -20,7 +20,7 @@ export const postgresWords: Words = {
     delete from ${matching.table} using (select f.ctid as address from ${found(matching)}) as x
     where ${matching.table}.ctid = x.address`,
   among: (column, select) => `${column} = any (array(${select}))`,
-  unhex: (expression) => `decode(${expression}, 'hex')`,
+  unhex: (expression) => expression, // input rows bring bytes
   hex: (expression) => `encode(${expression}, 'hex')`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,
   id: (expression) => `cast(${expression} as uuid)`,
