@@ -87,6 +87,7 @@ test('the defaults are those of the specification', () => {
   expect(loadConfig(nowhere)).toEqual({
     host: '127.0.0.1',
     port: 8420,
+    processes: 1,
     instanceId: 'auto',
     environment: 'development',
     database: { url: 'sqlite:./asyncgate.db', migrationUrl: null, poolSize: 10, preparedStatements: true },

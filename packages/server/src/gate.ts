@@ -39,6 +39,8 @@ export interface GateParts {
   readonly store?: Store
   /** What hashing the secret of a key costs; by default what AUTH-1 asks for. Tests make many keys. */
   readonly hashCost?: HashCost
+  /** Where several processes serve as one: the figures of all of them. */
+  readonly figuresOfAll?: () => Promise<string>
   /** Who a credential stands for; by default what the configuration says. */
   readonly authenticate?: Authenticate
 }
@@ -84,7 +86,11 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   const startedAt = clock.now()
   const store = parts.store ?? (await openMigrated(config, log))
   const stats = shareReading(() => store.stats(clock.now()), clock)
-  const metrics = createMetrics({ collect: stats, now: () => clock.now() })
+  const metrics = createMetrics({
+    collect: stats,
+    waitingClaims: () => engine.waitingClaims(),
+    now: () => clock.now(),
+  })
   const onError = (error: unknown) =>
     log.error({ error }, 'background work failed; the next sweep repeats it')
   const engine = createEngine({
@@ -197,10 +203,7 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     log,
     health: gate.health,
     ready: gate.ready,
-    metrics: () => {
-      gate.metrics.onWaitingClaims(gate.engine.waitingClaims())
-      return gate.metrics.text()
-    },
+    metrics: parts.figuresOfAll ?? gate.metrics.text,
     metricsPublic: config.metrics.public || config.auth.mode === 'dev',
   })
   const url = await app.listen({ host: config.host, port: config.port }).catch(async (error: unknown) => {

@@ -13,7 +13,7 @@ const stats: StoreStats = {
 }
 
 function metricsAt(now = 0) {
-  return createMetrics({ collect: async () => stats, now: () => now })
+  return createMetrics({ collect: async () => stats, waitingClaims: () => 5, now: () => now })
 }
 
 test('a commit is counted by type, outcome and receipt type', async () => {
@@ -41,7 +41,6 @@ test('requests, claims, workers and the store are shown', async () => {
   const metrics = metricsAt(10_000)
   metrics.onRequest({ operation: 'createTask', outcome: 'ok', durationMs: 3 })
   metrics.onClaim({ durationMs: 7, grantedCount: 0 })
-  metrics.onWaitingClaims(5)
   metrics.onWorkerSeen({ workerId: 'w1', at: 4_000 })
   const text = await metrics.text()
   expect(text).toContain('asyncgate_requests_total{operation="create_task",code="ok"} 1')
@@ -78,8 +77,7 @@ test('workers beyond a hundred, and those long silent, are forgotten', async () 
 
 test('a store that cannot be read leaves the other figures', async () => {
   const collect = () => Promise.reject(new Error('database is down'))
-  const metrics = createMetrics({ collect, now: () => 0 })
-  metrics.onWaitingClaims(1)
+  const metrics = createMetrics({ collect, waitingClaims: () => 1, now: () => 0 })
   const text = await metrics.text()
   expect(text).toContain('asyncgate_store_readable 0')
   expect(text).toContain('asyncgate_waiting_claims 1')

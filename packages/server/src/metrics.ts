@@ -1,7 +1,7 @@
 // What the server measures of itself, in Prometheus' format, all under asyncgate_*. The parts report plain
 // events; gauges about the store are read when somebody asks for them.
 import { type OperationKey, wireName } from '@asyncgate/sdk'
-import { Registry } from 'prom-client'
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import { boundedLabels } from './metrics/bounded-labels.ts'
 import { createMeters, type Meters } from './metrics/meters.ts'
 import { workerAges } from './metrics/worker-ages.ts'
@@ -55,17 +55,26 @@ export interface Metrics {
   onClaim(event: ClaimEnded): void
   /** Any call of a worker counts as its heartbeat. */
   onWorkerSeen(event: { readonly workerId: string; readonly at: number }): void
-  onWaitingClaims(count: number): void
   text(): Promise<string>
+  /** The same as values, to be joined with those of others. */
+  read(): Promise<MetricsReading>
   readonly contentType: string
+}
+
+export type MetricsReading = MetricObjectWithValues<MetricValue<string>>[]
+
+/** What several processes measured, as if one had. */
+export function joinReadings(readings: MetricsReading[]): Promise<string> {
+  return AggregatorRegistry.aggregate(readings).metrics()
 }
 
 export interface MetricsParts {
   readonly collect: () => Promise<StoreStats>
+  readonly waitingClaims: () => number
   readonly now: () => number
 }
 
-export function createMetrics({ collect, now }: MetricsParts): Metrics {
+export function createMetrics({ collect, waitingClaims, now }: MetricsParts): Metrics {
   const registry = new Registry()
   const meters = createMeters(registry)
   const workers = workerAges(now)
@@ -77,6 +86,7 @@ export function createMetrics({ collect, now }: MetricsParts): Metrics {
     meters.workerHeartbeatAge.reset()
     for (const [worker_id, ageMs] of workers.read())
       meters.workerHeartbeatAge.set({ worker_id }, ageMs / 1_000)
+    meters.waitingClaims.set(waitingClaims())
     // A store that can't be read must not take the other figures with it; store_readable tells.
     showStore(meters, await collect().catch(() => undefined), now())
   }
@@ -93,10 +103,13 @@ export function createMetrics({ collect, now }: MetricsParts): Metrics {
       meters.claimSeconds.observe({ granted: grantedCount > 0 ? 'yes' : 'no' }, durationMs / 1_000)
     },
     onWorkerSeen: ({ workerId, at }) => workers.seen(workerId, at),
-    onWaitingClaims: (count) => meters.waitingClaims.set(count),
     async text() {
       await refresh()
       return registry.metrics()
+    },
+    async read() {
+      await refresh()
+      return registry.getMetricsAsJSON()
     },
   }
 }

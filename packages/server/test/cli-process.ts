@@ -1,5 +1,5 @@
 // The command line as child processes, for tests.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -35,6 +35,8 @@ export interface CliServer {
   readonly port: number
   /** What it has written to stderr so far. */
   err(): string
+  /** The processes that it has started. */
+  children(): number[]
   /** Its exit code. */
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -55,12 +57,19 @@ export async function startCliServer(args: readonly string[], parts: ProcessPart
     url,
     port,
     err: () => err,
+    children: () => childrenOf(child.pid!),
     stop: async (signal) => {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal)
       const [code] = await exited
       return code
     },
   }
+}
+
+function childrenOf(pid: number): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number))
+  return pairs.filter(([, parent]) => parent === pid).map(([id]) => id!)
 }
 
 export interface CliWorker {

@@ -2,6 +2,7 @@
 // database driver and no HTTP server, and should not wait for them.
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
+import type { GateParts } from '../gate.ts'
 import type { Log } from '../log.ts'
 import type { ReferenceParts } from '../worker/reference-worker.ts'
 
@@ -10,9 +11,9 @@ export async function openLog(config: Pick<Config, 'log' | 'instanceId'>): Promi
   return createLog(config)
 }
 
-export async function startServer(config: Config, log: Log) {
+export async function startServer(config: Config, parts: Pick<GateParts, 'log' | 'figuresOfAll'>) {
   const { startGate } = await import('../gate.ts')
-  return startGate(config, { log })
+  return startGate(config, parts)
 }
 
 /** `sleepClock`: the system's. */

@@ -30,8 +30,15 @@ export function requireServable(config: Config): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-export function unsafeToServe({ auth, environment, host }: Config): Problem[] {
+export function unsafeToServe({ auth, database, environment, host, processes }: Config): Problem[] {
   const problems: Problem[] = []
+  if (processes > 1 && !database.url.startsWith('postgres')) {
+    const message = `${processes} processes can share PostgreSQL only: this database has one writer.`
+    problems.push({
+      where: 'processes',
+      message: `${message} Set processes to 1, or --database postgres://…`,
+    })
+  }
   if (auth.mode === 'dev' && environment === 'production') {
     const message = 'Development mode asks for no credentials and refuses to run in production.'
     problems.push({ where: 'auth.mode', message: `${message} Run ${USE_KEYS}` })

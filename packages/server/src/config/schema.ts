@@ -77,6 +77,11 @@ const server = {
     expects: 'an IP address or a host name, without a port',
   }),
   port: whole('Port to listen on; 0 takes any free one.', { default: 8420, min: 0, max: 65_535 }),
+  processes: whole('Server processes that share the port, for more than one core; on PostgreSQL only.', {
+    default: 1,
+    min: 1,
+    max: 64,
+  }),
   instance_id: text(
     z
       .string()

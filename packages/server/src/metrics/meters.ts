@@ -1,5 +1,5 @@
 // The list of metrics: names, labels, buckets. Labels are few, since every value of one is a series for ever.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { type Aggregator, Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 export type Meters = ReturnType<typeof createMeters>
 
@@ -13,8 +13,14 @@ export function createMeters(registry: Registry) {
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name: `asyncgate_${name}`, help, labelNames, registers })
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Gauge({ name: `asyncgate_${name}`, help, labelNames, registers })
+  // Where several processes serve as one, they all read the same store, so one reading stands for all: the largest, since
+  // one of them may not have been able to read it.
+  const gauge = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    aggregator: Aggregator = 'max',
+  ) => new Gauge({ name: `asyncgate_${name}`, help, labelNames, registers, aggregator })
   const histogram = <L extends string>(
     name: string,
     help: string,
@@ -35,7 +41,7 @@ export function createMeters(registry: Registry) {
     requests: counter('requests_total', 'Requests answered.', ['operation', 'code']),
     requestSeconds: histogram('request_duration_seconds', 'Time to answer.', CALL_BUCKETS, ['operation']),
     claimSeconds: histogram('claim_duration_seconds', 'Time to answer a claim.', CALL_BUCKETS, ['granted']),
-    waitingClaims: gauge('waiting_claims', 'Claims held until there is work.'),
+    waitingClaims: gauge('waiting_claims', 'Claims held until there is work.', [], 'sum'),
     batchSize: histogram('commit_batch_size', 'Commands in one commit.', BATCH_BUCKETS),
     commitSeconds: histogram('commit_duration_seconds', 'Time of one durable commit.', CALL_BUCKETS),
     tasks: gauge('tasks', 'Tasks in the store, by status.', ['status']),
@@ -49,8 +55,11 @@ export function createMeters(registry: Registry) {
     workers: gauge('workers', 'Workers that hold a lease or were heard of lately.'),
     openObligations: gauge('open_obligations', 'Obligations that nothing has discharged.'),
     storeReadable: gauge('store_readable', '1 when the gauges of the store could be read, else 0.'),
-    workerHeartbeatAge: gauge('worker_heartbeat_age_seconds', 'Since the last call of a worker here.', [
-      'worker_id',
-    ]),
+    workerHeartbeatAge: gauge(
+      'worker_heartbeat_age_seconds',
+      'Since the last call of a worker here.',
+      ['worker_id'],
+      'min',
+    ),
   }
 }

@@ -7,6 +7,8 @@ import { banner, DEVELOPMENT_WARNING, listeningLine } from '../banner.ts'
 import { command, type ExitCode } from '../command.ts'
 import { Refusal } from '../failure.ts'
 import { openLog, referenceWorker, startServer } from '../gate-access.ts'
+import { leadProcesses } from '../processes/leader.ts'
+import { findMembership, type Membership } from '../processes/member.ts'
 import { DATABASE_OPTIONS, LISTEN_OPTIONS, readConfig } from '../server-options.ts'
 import { hasColour, type StopSignal, type Terminal } from '../terminal.ts'
 import { painter } from '../text.ts'
@@ -57,32 +59,57 @@ export const serve = command({
     'Callers have API keys of their own ("asyncgate keys create"), or share the one from ASYNCGATE_AUTH_API_KEY or ' +
     'auth.api_key in the file. SIGTERM and Ctrl-C stop it gracefully.',
   configured: true,
-  options: OPTIONS,
+  options: {
+    ...OPTIONS,
+    processes: {
+      kind: 'text',
+      shows: '<number>',
+      about: 'Server processes that share the port, for more than one core; on PostgreSQL only.',
+    },
+  },
   examples: [
     { line: 'ASYNCGATE_AUTH_API_KEY=$(openssl rand -hex 24) asyncgate serve', about: 'on SQLite' },
     {
       line: 'ASYNCGATE_DATABASE_URL=postgres://gate:secret@db/gate asyncgate serve --host 0.0.0.0 --config gate.yaml',
       about: 'on PostgreSQL, reachable by others; any number of such servers may share the database',
     },
+    {
+      line: 'ASYNCGATE_DATABASE_URL=postgres://gate:secret@db/gate asyncgate serve --processes 4',
+      about: 'four processes behind one port, for a machine with more than four cores',
+    },
   ],
-  run: (call) => serveUntilStopped(readConfig(call).config, call),
+  async run(call) {
+    const { config } = readConfig(call)
+    const membership = findMembership(config, call.terminal)
+    if (membership)
+      return serveUntilStopped(membership.config, { ...call, ...membership, membership }).finally(
+        membership.leave,
+      )
+    if (config.processes === 1) return serveUntilStopped(config, call)
+    requireServable(config)
+    const log = await openLog(config)
+    return leadProcesses({ count: config.processes, terminal: call.terminal, log })
+  },
 })
 
 interface ServeCall {
   readonly values: { readonly json?: boolean | undefined }
   readonly terminal: Terminal
+  /** Where this process is one of several that serve as one. */
+  readonly membership?: Membership
 }
 
 async function serveUntilStopped(
   config: Config,
-  { values, terminal }: ServeCall,
+  { values, terminal, membership }: ServeCall,
   workerTypes?: readonly ReferenceType[],
 ): Promise<ExitCode> {
   requireServable(config)
   const log = await openLog(config)
   // Listened for before the start: a signal that comes during it must not be lost.
   const stopped = stopSignal(terminal, log)
-  const gate = await start(config, log)
+  const gate = await start(config, log, membership)
+  membership?.answerFigures(() => gate.metrics.read())
   const { out } = terminal
   if (config.auth.mode === 'dev') log.warn(DEVELOPMENT_WARNING)
   if (values.json) out.write(`${listeningLine(gate)}\n`)
@@ -129,9 +156,9 @@ async function startWorkerBeside(gate: Gate, { types, terminal, log }: WorkerBes
   return worker
 }
 
-async function start(config: Config, log: Log): Promise<Gate> {
+async function start(config: Config, log: Log, membership?: Membership): Promise<Gate> {
   try {
-    return await startServer(config, log)
+    return await startServer(config, { log, ...(membership && { figuresOfAll: membership.figuresOfAll }) })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'EADDRINUSE')
