@@ -6,7 +6,7 @@ import type { Hint } from '../port.ts'
 
 const CHANNEL = 'asyncgate'
 /** A notification has a price for every instance: the first goes at once, those that follow it soon go together. */
-const PAUSE_MS = 25
+const PAUSE_MS = 5
 const RECONNECT_MS_MIN = 250
 const RECONNECT_MS_MAX = 5_000
 

@@ -10,7 +10,7 @@ import { createHints } from './hints.ts'
 import { holdCounts, tryHoldKeys } from './locks.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
-import { connectionConfig, createPool } from './pool.ts'
+import { connectionConfig, createPool, PLANNED_ONCE, UNFLUSHED } from './pool.ts'
 import { createScanner } from './scanner.ts'
 import { beginTransaction } from './transaction.ts'
 
@@ -26,11 +26,14 @@ export interface PostgresOptions {
 
 export async function createPostgresStore(options: PostgresOptions): Promise<Store> {
   const half = Math.ceil(options.poolSize / 2)
-  const writing = createPool({ ...options, poolSize: half, plannedOnce: true })
+  const writing = createPool({ ...options, poolSize: half, settings: PLANNED_ONCE })
   const reading = createPool({ ...options, poolSize: Math.max(1, options.poolSize - half) })
   const sessionOn = createSessions(options)
   const reader = sessionOn(reading)
-  const hints = createHints({ config: connectionConfig(options), log: options.log })
+  const hints = createHints({
+    config: connectionConfig({ ...options, settings: UNFLUSHED }),
+    log: options.log,
+  })
   let closing: Promise<void> | null = null
   const driver: Driver = {
     kind: 'postgres',

@@ -30,7 +30,10 @@ const SETTINGS = {
  * For transactions, whose statements have one good plan each. By itself PostgreSQL made a new one for every claim, since it
  * thinks that the limit matters: 1.2 ms of planning for 0.3 ms of work. Lists are better off with a plan for what is asked.
  */
-const PLANNED_ONCE = { plan_cache_mode: 'force_generic_plan' }
+export const PLANNED_ONCE = { plan_cache_mode: 'force_generic_plan' }
+
+/** For notifications, which are no data: PostgreSQL would flush its log for each of them. */
+export const UNFLUSHED = { synchronous_commit: 'off' }
 
 const INT8 = 20
 const JSON_TYPE = 114
@@ -51,13 +54,13 @@ export interface Connecting {
    * Off for poolers that hand each transaction another connection: then nothing is set or kept on one either.
    */
   readonly preparedStatements: boolean
-  readonly plannedOnce?: boolean
+  /** Beyond those that every connection has. */
+  readonly settings?: Readonly<Record<string, string>>
   readonly log?: Log
 }
 
-export function connectionConfig({ url, preparedStatements, plannedOnce }: Connecting): PoolConfig {
-  const settings = plannedOnce ? { ...SETTINGS, ...PLANNED_ONCE } : SETTINGS
-  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+export function connectionConfig({ url, preparedStatements, settings }: Connecting): PoolConfig {
+  const options = Object.entries({ ...SETTINGS, ...settings }).map(([name, value]) => `-c ${name}=${value}`)
   return {
     connectionString: url,
     application_name: 'asyncgate',
