@@ -100,7 +100,7 @@ export const ERRORS = {
   schema_violation: {
     status: 422,
     retryable: false,
-    when: 'The payload does not fit the schema of its task type.',
+    when: 'The payload does not fit the schema of its task type; path says where. Mend it: list_task_types shows the schema.',
   },
   rate_limit_exceeded: {
     status: 429,

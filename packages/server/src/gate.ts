@@ -26,6 +26,7 @@ import { createReaper } from './service/reaper.ts'
 import { shareReading } from './service/shared-reading.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/port.ts'
+import { createTypeRegistry } from './task-type/registry.ts'
 import { VERSION } from './version.ts'
 
 export { openStore } from './store/open.ts'
@@ -137,6 +138,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     claimWaitSecondsMax: config.claim.maxWaitSeconds,
     sweepIntervalSeconds: config.lease.sweepIntervalSeconds,
     workers: createRecentWorkers(),
+    types: createTypeRegistry({ store, clock }),
     clock,
     ids,
     random,

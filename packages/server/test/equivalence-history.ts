@@ -364,6 +364,11 @@ export const LEAST: Record<OperationKey, Record<string, unknown>> = {
   rotateKey: { key_id: NOWHERE },
   revokeKey: { key_id: NOWHERE },
   createWorkerKey: { worker_id: 'indexer' },
+  putTaskType: { task_type: 'nowhere' },
+  listTaskTypes: {},
+  getTaskType: { task_type: 'nowhere' },
+  deleteTaskType: { task_type: 'nowhere' },
+  setRegisteredOnly: { registered_only: false },
   listAudit: {},
   createTenant: { tenant_id: 'acme' },
   listTenants: {},
@@ -404,6 +409,63 @@ const keys: readonly Step[] = [
   { do: 'listKeys', with: { cursor: '$keys.next_cursor' } },
   // Rows have ids of their own, so that only an empty page is equal everywhere; audit.test.ts looks into them.
   { do: 'listAudit', with: { event: 'audit.incomplete' } },
+]
+
+const PAGES = {
+  type: 'object',
+  properties: { pages: { type: 'integer', minimum: 1 } },
+  required: ['pages'],
+  additionalProperties: false,
+}
+const typed = (payload: object, more: object = {}) => ({ type: 'typed', payload, ...more })
+const types: readonly Step[] = [
+  {
+    do: 'putTaskType',
+    with: {
+      task_type: 'typed',
+      description: 'prints pages',
+      params_schema: PAGES,
+      default_priority: 7,
+      default_max_attempts: 1,
+      default_timeout_seconds: 60,
+      default_retention_days: 9,
+      default_result_channel: 'blob',
+      estimated_runtime_seconds: 20,
+      poll_suggestion_seconds: 5,
+      max_payload_bytes: 1_000,
+      max_concurrent: 1,
+    },
+  },
+  {
+    do: 'putTaskType',
+    with: { task_type: 'typed', params_schema: { type: 'text' } },
+    fails: 'invalid_input',
+  },
+  { do: 'createTask', with: typed({ pages: 3 }, { idempotency_key: 'typed' }), keep: 'typed' },
+  { do: 'createTask', with: typed({ pages: 0 }), fails: 'schema_violation' },
+  { do: 'createTask', with: typed({}), fails: 'schema_violation' },
+  { do: 'createTask', with: typed({ pages: 1, 'a/b': 1 }), fails: 'schema_violation' },
+  { do: 'createTask', with: typed({ pages: 1 }, { concurrency_key: 'k' }), fails: 'invalid_input' },
+  { do: 'createTasks', with: { tasks: [typed({ pages: 1 }), typed({ pages: 'x' }), typed({ pages: 2 })] } },
+  { do: 'getTask', with: { task_id: '$typed.task_id' } },
+  claim('typed-claim', { accept_types: ['typed'], max_tasks: 3 }),
+  { do: 'explainTask', with: { task_id: '$typed.task_id' } },
+  { do: 'fail', with: { ...holding('typed-claim'), error: ERROR } },
+  { do: 'putTaskType', with: { task_type: 'typed', params_schema: { required: ['colour'] } } },
+  { do: 'retryTask', with: { task_id: '$typed-claim.tasks.0.task_id' }, fails: 'schema_violation' },
+  { do: 'createTask', with: typed({ pages: 3 }, { idempotency_key: 'typed' }) },
+  { do: 'putTaskType', with: { task_type: 'typed', enabled: false } },
+  { do: 'createTask', with: typed({}), fails: 'invalid_input' },
+  { do: 'listTaskTypes', with: { limit: 1 }, as: 'alice' },
+  { do: 'getTaskType', with: { task_type: 'typed' }, as: 'alice' },
+  { do: 'getTaskType', with: { task_type: 'typed' }, as: 'stranger', fails: 'not_found' },
+  { do: 'deleteTaskType', with: { task_type: 'typed' }, as: 'stranger', fails: 'not_found' },
+  { do: 'setRegisteredOnly', with: { registered_only: true } },
+  { do: 'createTask', with: { type: 'unheard of' }, fails: 'invalid_input' },
+  { do: 'createTask', with: { type: 'unheard of' }, as: 'stranger' },
+  { do: 'setRegisteredOnly', with: { registered_only: false } },
+  { do: 'deleteTaskType', with: { task_type: 'typed' } },
+  { do: 'getTaskType', with: { task_type: 'typed' }, fails: 'not_found' },
 ]
 
 const ACME = { tenant_id: 'acme' }
@@ -478,6 +540,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
       ...credentials,
       ...keys,
       ...tenants,
+      ...types,
       ...common,
     ],
   },

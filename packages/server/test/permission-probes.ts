@@ -100,6 +100,14 @@ const keyProbe: Probe = {
   refusal: 'not_found',
 }
 
+const typeProbe: Probe = {
+  input: async (admin) => {
+    const { task_type } = await admin.putTaskType({ task_type: `probe-${(types += 1)}` })
+    return { task_type }
+  },
+  refusal: 'not_found',
+}
+
 export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   createTask: {
     input: async (_admin, owner, caller) => ({ type: 'made', ...whom(owner, caller) }),
@@ -177,6 +185,11 @@ export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   rotateKey: keyProbe,
   revokeKey: keyProbe,
   createWorkerKey: { input: async () => ({ worker_id: 'w' }), refusal: 'forbidden' },
+  putTaskType: { input: async () => ({ task_type: 'probed' }), refusal: 'forbidden' },
+  listTaskTypes: { input: async () => ({}), refusal: 'forbidden' },
+  getTaskType: typeProbe,
+  deleteTaskType: typeProbe,
+  setRegisteredOnly: { input: async () => ({ registered_only: false }), refusal: 'forbidden' },
   listAudit: { input: async () => ({}), refusal: 'forbidden' },
   createTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
   listTenants: { input: async () => ({}), refusal: 'forbidden' },

@@ -51,6 +51,11 @@ export const PERMISSIONS: Readonly<Record<OperationKey, Row>> = {
   suspendTenant: ['no', 'no', 'no', 'no', 'all'],
   resumeTenant: /**/ ['no', 'no', 'no', 'no', 'all'],
   createTenantKey: ['no', 'no', 'no', 'no', 'all'],
+  putTaskType: /* */ ['no', 'no', 'no', 'all', 'no'],
+  listTaskTypes: /**/ ['all', 'no', 'no', 'all', 'no'],
+  getTaskType: /* */ ['all', 'no', 'no', 'all', 'no'],
+  deleteTaskType: ['no', 'no', 'no', 'all', 'no'],
+  setRegisteredOnly: ['no', 'no', 'no', 'all', 'no'],
   listAudit: /*   */ ['no', 'no', 'no', 'all', 'no'],
 }
 

@@ -22,7 +22,7 @@ export const BUILT = {
   'LEASE-5': 'renewals extend from now; the 11th raises an anomaly; caps refuse',
   'LEASE-6': 'release gives a task back at once and counts nothing',
   'LEASE-7': 'the sweep expires each lost lease exactly once, on any instance',
-  'LEASE-8': 'tenant, concurrency key and worker capacity bound active leases',
+  'LEASE-8': 'tenant, task type, concurrency key and worker capacity bound active leases',
   'LEASE-9': 'complete is idempotent; another body is refused with the winner',
   'LEASE-10': 'renew and progress answer with expires_at, or say that the task was canceled',
   'LEASE-11': 'settle and create_tasks: each item alone, all in one commit',
@@ -66,6 +66,7 @@ export const BUILT = {
   'SDK-1': 'a typed client of every operation that repeats what is safe to repeat',
   'SDK-2': 'a worker claims, keeps its leases whatever its handlers do, reports and drains',
   'SDK-3': 'reference workers: echo, sleep_then_return, http_get, command, each within its bounds',
+  'TYPE-1': 'a registered type checks payloads, gives defaults and guidance; a tenant may accept no others',
   'OPER-1': 'health, readiness and metrics',
   'OPER-5': 'a graceful stop loses nothing',
   'OPER-6': 'one configuration from file, environment and flags',
@@ -79,7 +80,7 @@ export const BUILT = {
 /** Known, and not built yet: their tests come with them. */
 export const NOT_BUILT = [
   ...['MCP-4', 'MCP-6', 'AUTH-2', 'TEN-1', 'LIM-1', 'LIM-2'],
-  ...['CHAN-1', 'CHAN-2', 'CHAN-3', 'TYPE-1', 'SCH-1', 'SCH-2', 'SCH-3'],
+  ...['CHAN-1', 'CHAN-2', 'CHAN-3', 'SCH-1', 'SCH-2', 'SCH-3'],
   ...['COMPAT-1', 'COMPAT-2', 'COMPAT-3', 'COMPAT-4', 'LEDG-1', 'LEDG-2', 'LEDG-3', 'LEDG-4', 'LEDG-5'],
   ...['INBOX-1', 'OPER-2', 'OPER-3', 'OPER-4'],
 ] as const

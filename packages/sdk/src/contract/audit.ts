@@ -13,6 +13,8 @@ export const AUDIT_EVENTS = [
   'tenant.created',
   'tenant.suspended',
   'tenant.resumed',
+  'type.changed',
+  'type.deleted',
   'audit.incomplete',
 ] as const
 export type AuditEvent = (typeof AUDIT_EVENTS)[number]

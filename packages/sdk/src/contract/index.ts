@@ -5,6 +5,7 @@ import { leaseOperations } from './lease.ts'
 import { receiptOperations } from './receipt.ts'
 import { systemOperations } from './system.ts'
 import { taskOperations } from './task.ts'
+import { taskTypeOperations } from './task-type.ts'
 import { tenantOperations } from './tenant.ts'
 
 export const contract = {
@@ -14,6 +15,7 @@ export const contract = {
   ...systemOperations,
   ...keyOperations,
   ...tenantOperations,
+  ...taskTypeOperations,
   ...auditOperations,
 }
 export type GateContract = typeof contract

@@ -50,13 +50,18 @@ const newTask = {
   summary: z.string().max(SUMMARY_LENGTH_MAX).optional().describe('One line for people who read the ledger.'),
   recipient: NamedPrincipal.optional().describe('Who is owed the outcome; default you.'),
   requirements: Requirements.optional().describe('What a worker must have, and labels.'),
-  priority: z.int().min(-INT_MAX).max(INT_MAX).default(0).describe('Higher goes first.'),
+  priority: z
+    .int()
+    .min(-INT_MAX)
+    .max(INT_MAX)
+    .optional()
+    .describe('Higher goes first; default that of its type, or 0.'),
   max_attempts: z
     .int()
     .min(1)
     .max(1_000)
     .optional()
-    .describe('Failures allowed before it is final; default 3.'),
+    .describe('Failures allowed before it is final; default that of its type, or 3.'),
   retry_backoff_seconds: field
     .seconds('First wait after a failure; doubles each time up to 900; default 30.')
     .optional(),
@@ -103,8 +108,8 @@ const Created = z.object({
   status: z.enum(TASK_STATUSES),
   is_duplicate: z.boolean().describe('True when the idempotency key had been used: nothing new was made.'),
   receipt_id: z.uuid().describe('The task.assigned receipt: your proof, and the obligation that stays open.'),
-  estimated_runtime_seconds: z.number().optional(),
-  poll_suggestion_seconds: z.number().optional(),
+  estimated_runtime_seconds: z.int().optional().describe('How long tasks of its type usually take.'),
+  poll_suggestion_seconds: z.int().optional().describe('How often to ask for it, by what its type says.'),
   inbox_on_complete: z.boolean().describe('A task.result_ready receipt will be addressed to the recipient.'),
 })
 
@@ -169,7 +174,9 @@ export const Task = z.object({
 })
 
 const Reason = z.looseObject({
-  reason: z.string().describe('A code: ready, delayed, dependency, concurrency_limit, leased, terminal, …'),
+  reason: z
+    .string()
+    .describe('A code: ready, delayed, dependency, concurrency_limit, type_limit, leased, terminal, …'),
   message: z.string(),
 })
 
@@ -183,7 +190,13 @@ export const taskOperations = {
     route: 'POST /v1/tasks',
     scopes: ['tasks:write'],
     effect: 'write',
-    errors: ['idempotency_conflict', 'not_found', 'parent_not_found', 'receipt_too_large'],
+    errors: [
+      'idempotency_conflict',
+      'not_found',
+      'parent_not_found',
+      'receipt_too_large',
+      'schema_violation',
+    ],
     status: 201,
     input: z.strictObject({ ...actingAs, ...newTask }),
     output: Created,
@@ -275,7 +288,7 @@ export const taskOperations = {
     route: 'POST /v1/tasks/{task_id}/retry',
     scopes: ['tasks:write'],
     effect: 'idempotent',
-    errors: ['not_found', 'invalid_transition'],
+    errors: ['not_found', 'invalid_transition', 'schema_violation'],
     status: 201,
     input: z.strictObject({ ...actingAs, ...taskId }),
     output: Created,

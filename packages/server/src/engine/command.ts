@@ -1,4 +1,5 @@
 // Commands: everything that can be asked of the engine, as values.
+import type { GateError } from '@asyncgate/sdk'
 import type { Json, JsonObject, Principal } from './model.ts'
 
 /** Who asks; `sees` limits it to tasks that it owns, receives or holds, unless it is an administrator. */
@@ -16,7 +17,7 @@ export interface NewTask {
   readonly recipient: Principal
   readonly capabilities: readonly string[]
   readonly tags: readonly string[]
-  readonly priority: number
+  readonly priority: number | null
   readonly maxAttempts: number | null
   readonly retryBackoffSeconds: number | null
   readonly maxExpiries: number | null
@@ -36,6 +37,17 @@ export interface NewTask {
   readonly successCriteria: Json
   readonly resultDelivery: Json
   readonly metadata: JsonObject
+}
+
+/** What the registered type of a task says about it; `null` where it says nothing. */
+export interface TypeRules {
+  /** Why it may not be created. A repetition of what was created before is answered all the same. */
+  readonly refusal: GateError | null
+  readonly priority: number | null
+  readonly maxAttempts: number | null
+  readonly timeoutSeconds: number | null
+  /** Under which the leases of its type are counted together, where they are. */
+  readonly concurrencyKey: string | null
 }
 
 export interface Holding {
@@ -114,17 +126,23 @@ export type SystemCommand =
   | { readonly kind: 'deadline'; readonly taskId: string }
   | { readonly kind: 'unlinkable'; readonly taskId: string; readonly assignedReceiptId: string }
   | { readonly kind: 'resolve'; readonly taskId: string; readonly dependsOn: readonly string[] }
+  | { readonly kind: 'refill'; readonly concurrencyKey: string }
 
 /** `bytes`: size of the payload as JSON, where it is known; keeps a commit small. */
 export type Command =
-  | { readonly kind: 'create'; readonly task: NewTask; readonly bytes?: number }
+  | {
+      readonly kind: 'create'
+      readonly task: NewTask
+      readonly rules?: TypeRules
+      readonly bytes?: number
+    }
   | {
       readonly kind: 'cancel'
       readonly actor: Actor
       readonly taskId: string
       readonly reason: string | null
     }
-  | { readonly kind: 'retry'; readonly actor: Actor; readonly taskId: string }
+  | { readonly kind: 'retry'; readonly actor: Actor; readonly taskId: string; readonly rules?: TypeRules }
   | { readonly kind: 'ack'; readonly actor: Actor; readonly receiptId: string }
   | {
       readonly kind: 'greet'

@@ -1,7 +1,8 @@
 // The working copy of a batch: what the snapshot held, overlaid with what the commands so far have changed.
 import { discharges } from './ledger.ts'
-import type { Lease, ProgressReport, Receipt, Sighting, Task, Timer } from './model.ts'
+import type { Lease, ProgressReport, Receipt, Sighting, Task, TaskDefinition, Timer } from './model.ts'
 import { isActive } from './model.ts'
+import { typeOfKey } from './type-limit.ts'
 import type { Candidates, Changes, Snapshot } from './unit.ts'
 
 const NO_CANDIDATES: Candidates = { taskIds: [], more: false, held: false }
@@ -35,6 +36,8 @@ export interface View {
   /** Tasks that this batch has created, and that are ready. */
   fresh(): Iterable<Task>
   activeByKey(key: string): number
+  /** Of leases under the task's concurrency key. */
+  limitOf(definition: TaskDefinition): number
   activeByWorker(workerId: string): number
   activeOfTenant(): number
   /** In no order, and some may have left their place since. */
@@ -119,6 +122,8 @@ export function createDraft(snapshot: Snapshot): Draft {
     candidates: (filterKey) => snapshot.candidates.get(filterKey) ?? NO_CANDIDATES,
     fresh: () => fresh.values(),
     activeByKey: (key) => activeByKey.get(key) ?? 0,
+    limitOf: ({ concurrencyKey: key, concurrencyLimit }) =>
+      (typeOfKey(key) === null ? concurrencyLimit : snapshot.typeLimits.get(key ?? '')) ?? Infinity,
     activeByWorker: (workerId) => activeByWorker.get(workerId) ?? 0,
     activeOfTenant: () => activeOfTenant,
     parked: (key) => parked.get(key) ?? [],

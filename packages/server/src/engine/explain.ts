@@ -2,6 +2,7 @@
 import { iso } from '../clock.ts'
 import { isTerminal, type Lease, type Task, type TaskStatus } from './model.ts'
 import type { RecentWorker } from './recent-workers.ts'
+import { typeOfKey } from './type-limit.ts'
 
 export interface Reason {
   readonly reason: string
@@ -14,6 +15,8 @@ export interface Circumstances {
   readonly lease: Lease | null
   readonly dependencies: readonly { readonly taskId: string; readonly status: TaskStatus }[]
   readonly activeUnderKey: number
+  /** Of leases of its type, where that is what bounds it. */
+  readonly typeLimit: number | null
   readonly workers: readonly RecentWorker[]
   /** null: the tenant has no limit. */
   readonly tenantLeases: { readonly active: number; readonly limit: number } | null
@@ -69,8 +72,9 @@ function notYet({ state, definition }: Task, { now }: Circumstances): Reason[] {
   ]
 }
 
-function crowded({ definition }: Task, { activeUnderKey }: Circumstances): Reason[] {
-  const { concurrencyKey, concurrencyLimit } = definition
+function crowded({ definition }: Task, { activeUnderKey, typeLimit }: Circumstances): Reason[] {
+  const { type, concurrencyKey, concurrencyLimit } = definition
+  if (typeOfKey(concurrencyKey) !== null) return typeFull({ type, limit: typeLimit, active: activeUnderKey })
   if (concurrencyKey === null || concurrencyLimit === null || activeUnderKey < concurrencyLimit) return []
   return [
     {
@@ -81,6 +85,12 @@ function crowded({ definition }: Task, { activeUnderKey }: Circumstances): Reaso
       active: activeUnderKey,
     },
   ]
+}
+
+function typeFull(of: { type: string; limit: number | null; active: number }): Reason[] {
+  if (of.limit === null || of.active < of.limit) return []
+  const message = `${of.active} of ${of.limit} leases that tasks of type "${of.type}" may have at one time are in use.`
+  return [{ reason: 'type_limit', message, ...of }]
 }
 
 function tenantFull({ tenantLeases }: Circumstances): Reason[] {

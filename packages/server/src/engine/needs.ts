@@ -1,5 +1,5 @@
 // What each command must have loaded before it can be decided.
-import type { ClaimCommand, Command } from './command.ts'
+import type { ClaimCommand, Command, TypeRules } from './command.ts'
 import { filterKeyOf } from './decide/claim.ts'
 import { idempotencyHash, redriveHash } from './decide/create.ts'
 import { ackKey, submittedKey, unlinkableKey } from './decide/receipts.ts'
@@ -42,6 +42,7 @@ function gather(needs: Gathered, command: Command): void {
       if (task.idempotencyKey !== null) needs.idempotencyHashes.add(idempotencyHash(task))
       for (const taskId of task.dependsOn) needs.taskIds.add(taskId)
       if (task.concurrencyKey !== null) needs.concurrencyKeys.add(task.concurrencyKey)
+      gatherRules(needs, command.rules)
       if (task.parentTaskId !== null) needs.peekedTaskIds.add(task.parentTaskId)
       if (task.causedByReceiptId !== null) needs.receiptIds.add(task.causedByReceiptId)
       return
@@ -49,6 +50,7 @@ function gather(needs: Gathered, command: Command): void {
     case 'retry':
       needs.taskIds.add(command.taskId)
       needs.idempotencyHashes.add(redriveHash(command.taskId))
+      gatherRules(needs, command.rules)
       return
     case 'unlinkable':
       needs.receiptKeys.add(unlinkableKey(command))
@@ -87,9 +89,16 @@ function gather(needs: Gathered, command: Command): void {
       needs.taskIds.add(command.taskId)
       needs.leaseIds.add(command.leaseId)
       return
+    case 'refill':
+      needs.concurrencyKeys.add(command.concurrencyKey)
+      return
     case 'claim':
     case 'greet':
   }
+}
+
+function gatherRules(needs: Gathered, rules: TypeRules | undefined): void {
+  if (rules !== undefined && rules.concurrencyKey !== null) needs.concurrencyKeys.add(rules.concurrencyKey)
 }
 
 function claimNeeds(claims: readonly ClaimCommand[]): ClaimNeed[] {

@@ -45,6 +45,8 @@ export interface Snapshot {
   readonly activeByKey: ReadonlyMap<string, number>
   readonly activeByWorker: ReadonlyMap<string, number>
   readonly activeOfTenant: number
+  /** concurrency key of a type → its limit as it is now, where it has one. */
+  readonly typeLimits: ReadonlyMap<string, number>
   /** concurrency key → parked tasks that could come next, best first within each lane and type. */
   readonly parked: ReadonlyMap<string, readonly string[]>
 }

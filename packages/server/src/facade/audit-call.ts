@@ -11,7 +11,7 @@ export interface AuditedCall {
   readonly requestId: string
 }
 
-/** Every operation that gives or takes access. What is read is written nowhere. */
+/** Every act of an administrator. What is read is written nowhere. */
 const ACTS: Partial<Record<OperationKey, AuditEvent>> = {
   createKey: 'key.created',
   createWorkerKey: 'key.created',
@@ -21,6 +21,9 @@ const ACTS: Partial<Record<OperationKey, AuditEvent>> = {
   createTenant: 'tenant.created',
   suspendTenant: 'tenant.suspended',
   resumeTenant: 'tenant.resumed',
+  putTaskType: 'type.changed',
+  setRegisteredOnly: 'type.changed',
+  deleteTaskType: 'type.deleted',
 }
 
 /** The members of a reply that say what was done. The key itself is none of them. */
@@ -31,6 +34,8 @@ interface Done {
   readonly principal?: { readonly principal_kind: string; readonly principal_id: string }
   readonly tenant_id?: string
   readonly is_duplicate?: boolean
+  readonly task_type?: string
+  readonly registered_only?: boolean
 }
 
 /** Nothing else is worth a second turn of the event loop on the path of every reply. */
@@ -71,7 +76,7 @@ function concerned(input: unknown): string | undefined {
 }
 
 function describe(key: OperationKey, done: Done, input: unknown): string {
-  const { key_id, prefix, role, principal } = done
+  const { key_id, prefix, role, principal, task_type, registered_only } = done
   const who = principal && `for ${principal.principal_kind}/${principal.principal_id}`
   const parts = [
     key_id && `key ${key_id}`,
@@ -79,8 +84,10 @@ function describe(key: OperationKey, done: Done, input: unknown): string {
     who,
     role && `role ${role}`,
     concerned(input) && `tenant ${concerned(input)}`,
+    task_type && `type ${task_type}`,
+    registered_only !== undefined && `registered_only ${registered_only}`,
   ]
-  return `${key}: ${parts.filter((part) => part !== undefined && part !== '').join(' ')}`
+  return `${key}: ${parts.filter((part) => typeof part === 'string' && part !== '').join(' ')}`
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -49,6 +49,8 @@ const SEVERITIES: Readonly<Record<AuditEvent, AuditSeverity>> = {
   'tenant.created': 'info',
   'tenant.suspended': 'warning',
   'tenant.resumed': 'info',
+  'type.changed': 'info',
+  'type.deleted': 'info',
   'audit.incomplete': 'critical',
 }
 

@@ -1,5 +1,5 @@
 // Pages: limits within bounds, and cursors that callers cannot and need not read.
-import { GateError } from '@asyncgate/sdk'
+import { GateError, NAME_LENGTH_MAX } from '@asyncgate/sdk'
 
 export interface ListBounds {
   readonly defaultLimit: number
@@ -20,7 +20,15 @@ export function pageLimit(limit: number | undefined, bounds: ListBounds): number
 }
 
 /** A cursor says which list it belongs to, so that one of another list is refused and not misread. */
-export type CursorOf = 'tasks' | 'receipts' | 'obligations' | 'progress' | 'keys' | 'tenants' | 'audit'
+export type CursorOf =
+  | 'tasks'
+  | 'receipts'
+  | 'obligations'
+  | 'progress'
+  | 'keys'
+  | 'tenants'
+  | 'types'
+  | 'audit'
 
 export function encodeCursor(list: CursorOf, last: string | number): string {
   return Buffer.from(`${list}:${last}`).toString('base64url')
@@ -44,8 +52,15 @@ export function decodeTenantCursor(cursor: string | undefined): string | null {
   return last
 }
 
+/** Any name can be that of a type. */
+export function decodeTypeCursor(cursor: string | undefined): string | null {
+  const last = decode('types', cursor)
+  if (last !== null && (last.length > NAME_LENGTH_MAX || last.includes('\0'))) throw badCursor()
+  return last
+}
+
 export function decodePosition(
-  list: Exclude<CursorOf, ListOfIds | 'tenants'>,
+  list: Exclude<CursorOf, ListOfIds | 'tenants' | 'types'>,
   cursor: string | undefined,
 ): number | null {
   const last = decode(list, cursor)

@@ -2,7 +2,8 @@
 import type { GateContract, Output } from '@asyncgate/sdk'
 import { iso } from '../clock.ts'
 import type { Grant } from '../engine/decide/index.ts'
-import type { Lease, Principal, Receipt, Relationship, TaskResult } from '../engine/model.ts'
+import type { Lease, Principal, Receipt, Relationship, TaskDefinition, TaskResult } from '../engine/model.ts'
+import { typeOfKey } from '../engine/type-limit.ts'
 import type { TaskView } from '../store/port.ts'
 
 type WireTask = Output<GateContract['getTask']>
@@ -37,8 +38,7 @@ export function taskToWire(
     idempotency_key: definition.idempotencyKey,
     parent_task_id: definition.parentTaskId,
     caused_by_receipt_id: definition.causedByReceiptId,
-    concurrency_key: definition.concurrencyKey,
-    concurrency_limit: definition.concurrencyLimit,
+    ...ownConcurrency(definition),
     timeout_seconds: definition.timeoutSeconds,
     deadline_at: isoOrNull(definition.deadlineAt),
     depends_on: [...definition.dependsOn],
@@ -58,6 +58,12 @@ export function taskToWire(
     progress,
     result: state.result === null ? null : resultToWire(state.result),
   }
+}
+
+/** Under the key of its type it has none of its own. */
+function ownConcurrency({ concurrencyKey: key, concurrencyLimit: limit }: TaskDefinition) {
+  const isOwn = typeOfKey(key) === null
+  return { concurrency_key: isOwn ? key : null, concurrency_limit: isOwn ? limit : null }
 }
 
 function leaseToWire(lease: Lease, holder: Principal | null): NonNullable<WireTask['lease']> {

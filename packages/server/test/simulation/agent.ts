@@ -106,7 +106,9 @@ function create(agent: Agent, seen: Seen): Command {
 function repeatedCreate(agent: Agent, chance: Chance): Command[] {
   if (agent.keyed.length === 0) return []
   const task = chance.pick(agent.keyed)
-  return [{ kind: 'create', task: chance.percent(80) ? task : { ...task, priority: task.priority + 1 } }]
+  return [
+    { kind: 'create', task: chance.percent(80) ? task : { ...task, priority: (task.priority ?? 0) + 1 } },
+  ]
 }
 
 function someTask({ tasks }: Agent, { chance, now }: Seen): Partial<NewTask> {

@@ -9,6 +9,7 @@ import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { lists } from './lists.ts'
 import { sweeps } from './sweeps.ts'
+import { taskTypes } from './task-types.ts'
 import { tenants } from './tenants.ts'
 import { units } from './units.ts'
 
@@ -39,6 +40,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('lists', () => lists(given))
     describe('API keys', () => apiKeys(given))
     describe('tenants', () => tenants(given))
+    describe('task types', () => taskTypes(given))
     describe('audit', () => audit(given))
     describe('history', () => history(given))
   })

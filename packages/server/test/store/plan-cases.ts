@@ -15,6 +15,7 @@ import { PAGE_POSITIONS } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
 import { deleteReady, dueDelayed, nextEligibleAt } from '../../src/store/sql/statements/places.ts'
+import { readType, typeLimits } from '../../src/store/sql/statements/task-types.ts'
 import { idempotentTasks, lockTasks, updateStates } from '../../src/store/sql/statements/tasks.ts'
 import { readTask } from '../../src/store/sql/task-view.ts'
 import { AGENT, EVERY_RECEIPT, EVERY_TASK } from './rig.ts'
@@ -37,6 +38,8 @@ export type Case = readonly [
 
 export const CASES: Case[] = [
   ['key by its beginning', 1, (on) => findKey(on, 'aga_0000000000')],
+  ['type by its name', 1, (on, { tenantId }) => readType(on, tenantId, 'a')],
+  ['limits of types', 2, (on, { tenantId }) => typeLimits(on, tenantId, ['a', 'b'])],
   ['key by its id', 1, (on, { tenantId }) => readKey(on, tenantId, NONE)],
   ['promotion', 2 * PAGE, (on, { tenantId, now }) => dueDelayed(on, tenantId, { now, limit: PAGE })],
   ['next delay', 1, (on, { tenantId }) => nextEligibleAt(on, tenantId)],

@@ -56,7 +56,11 @@ const OWN_CASES: Case[] = [
         tenant: true,
       }),
   ],
-  ['parked heads', 20, (on, { tenantId }) => parkedHeads(on, tenantId, [{ concurrencyKey: 'k', ending: 1 }])],
+  [
+    'parked heads',
+    20,
+    (on, { tenantId }) => parkedHeads(on, tenantId, [{ concurrencyKey: 'k', ending: 1, limit: null }]),
+  ],
 ]
 
 /** A few thousand tasks: queued of several types and lanes, delayed, parked, leased, finished. */

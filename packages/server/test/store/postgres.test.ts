@@ -10,6 +10,9 @@ import { startPostgres } from '../postgres-server.ts'
 import { storeConformance } from './conformance.ts'
 import { NONE } from './plan-cases.ts'
 import { AGENT, complete, createRig } from './rig.ts'
+import { MIGRATIONS } from '../../src/store/postgres/migrations/index.ts'
+
+const ALL = MIGRATIONS.map(({ name }) => name)
 
 const connect = (url: string, preparedStatements = true) =>
   createPostgresStore({ url, poolSize: 4, preparedStatements })
@@ -42,14 +45,9 @@ describe('postgres', () => {
 
   test('instances that migrate at once run each migration once', async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => connect(database.url)))
-    expect(await stores[0]!.pendingMigrations()).toEqual([
-      '0001_core',
-      '0002_keys',
-      '0003_tenants',
-      '0004_audit',
-    ])
+    expect(await stores[0]!.pendingMigrations()).toEqual(ALL)
     const run = await Promise.all(stores.map((store) => store.migrate()))
-    expect(run.flat()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
+    expect(run.flat()).toEqual(ALL)
     expect(await stores[1]!.pendingMigrations()).toEqual([])
     await Promise.all(stores.map((store) => store.close()))
   })

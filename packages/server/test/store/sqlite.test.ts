@@ -7,6 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { storeConformance } from './conformance.ts'
 import { createRig } from './rig.ts'
+import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts'
+
+const ALL = MIGRATIONS.map(({ name }) => name)
 
 storeConformance('sqlite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'asyncgate-store-'))
@@ -44,8 +47,8 @@ describe('sqlite', () => {
   test('what was committed is there after the store was closed, with nothing left to migrate', async () => {
     const path = join(folder, 'again.db')
     const first = await createSqliteStore({ path })
-    expect(await first.pendingMigrations()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
-    expect(await first.migrate()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
+    expect(await first.pendingMigrations()).toEqual(ALL)
+    expect(await first.migrate()).toEqual(ALL)
     const rig = createRig(first)
     const { taskId } = await rig.create()
     await first.close()

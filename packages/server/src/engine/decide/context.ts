@@ -94,8 +94,8 @@ export function placeFor(
 }
 
 export function hasRoom(view: View, { definition }: Pick<Task, 'definition'>, leaving = 0): boolean {
-  if (definition.concurrencyKey === null || definition.concurrencyLimit === null) return true
-  return view.activeByKey(definition.concurrencyKey) - leaving < definition.concurrencyLimit
+  if (definition.concurrencyKey === null) return true
+  return view.activeByKey(definition.concurrencyKey) - leaving < view.limitOf(definition)
 }
 
 export function issue(

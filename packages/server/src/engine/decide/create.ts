@@ -1,7 +1,7 @@
 // Creation: a task, its task.assigned receipt, and with it an open obligation. Redriving is a creation too.
 import { GateError } from '@asyncgate/sdk'
 import { iso } from '../../clock.ts'
-import type { Actor, Command, NewTask } from '../command.ts'
+import type { Actor, Command, NewTask, TypeRules } from '../command.ts'
 import type { Outcome, View } from '../draft.ts'
 import { bodyOf, hashOfJson } from '../ledger.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type Timer,
 } from '../model.ts'
 import { nextStatus } from '../state-table.ts'
+import { typeOfKey } from '../type-limit.ts'
 import { type Context, issueFor, ownTask, placeFor } from './context.ts'
 import { finish, systemError } from './finish.ts'
 
@@ -23,12 +24,13 @@ export function decideCreate(
   command: Extract<Command, { kind: 'create' }>,
   context: Context,
 ): Outcome {
-  const { task } = command
+  const { task, rules = NO_RULES } = command
   const key = requestKey(task, task.idempotencyKey === null ? null : idempotencyHash(task))
   const first = repeated(view, key)
   if (first !== null) return first
+  if (rules.refusal !== null) throw rules.refusal
   assertReferences(view, task)
-  return create(view, task, key, context)
+  return create(view, task, { key, rules }, context)
 }
 
 /** The failed task stays as it was. Repeating the call finds the task that the first call made. */
@@ -51,7 +53,19 @@ export function decideRetry(
   }
   // What the failed task referred to existed then, and its terminal receipt does.
   const key = requestKey(again, redriveHash(command.taskId))
-  return repeated(view, key) ?? create(view, again, key, context)
+  const first = repeated(view, key)
+  if (first !== null) return first
+  const { rules = NO_RULES } = command
+  if (rules.refusal !== null) throw rules.refusal
+  return create(view, again, { key, rules }, context)
+}
+
+const NO_RULES: TypeRules = {
+  refusal: null,
+  priority: null,
+  maxAttempts: null,
+  timeoutSeconds: null,
+  concurrencyKey: null,
 }
 
 /** The new task is the owner's: whoever is merely owed the outcome may not make it. */
@@ -69,9 +83,13 @@ export function redriveHash(taskId: string): string {
   return hashOfJson(['redrive', taskId])
 }
 
-/** Without what was not said: a field that a later version adds must not make another body of the same request. */
+/**
+ * Without what was not said: a field that a later version adds must not make another body of the same request, nor must a
+ * default of its type that has changed since. A priority that was not said was 0 before types had one.
+ */
 function requestHashOf(wanted: NewTask): string {
-  return hashOfJson(Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null)))
+  const said = Object.entries(wanted).filter(([, value]) => value !== null)
+  return hashOfJson({ priority: 0, ...Object.fromEntries(said) })
 }
 
 export function laneOf(capabilities: readonly string[]): string {
@@ -87,8 +105,13 @@ function requestKey(wanted: NewTask, hash: string | null): RequestKey {
   return { idempotencyHash: hash, requestHash: hash === null ? null : requestHashOf(wanted) }
 }
 
-function create(view: View, wanted: NewTask, key: RequestKey, context: Context): Outcome {
-  const definition = define(wanted, key, context)
+interface Basis {
+  readonly key: RequestKey
+  readonly rules: TypeRules
+}
+
+function create(view: View, wanted: NewTask, basis: Basis, context: Context): Outcome {
+  const definition = define(wanted, basis, context)
   const eligibleAt = eligibility(wanted, context.now)
   const blocked = wanted.dependsOn.map((id) => view.task(id)!).filter((on) => on.state.status !== 'succeeded')
   const failed =
@@ -151,7 +174,7 @@ function assertReferences(view: View, wanted: NewTask): void {
   }
 }
 
-function define(wanted: NewTask, key: RequestKey, context: Context): TaskDefinition {
+function define(wanted: NewTask, { key, rules }: Basis, context: Context): TaskDefinition {
   const { policy, ids, now, instance } = context
   return {
     taskId: ids.next(now),
@@ -164,17 +187,16 @@ function define(wanted: NewTask, key: RequestKey, context: Context): TaskDefinit
     capabilities: wanted.capabilities,
     tags: wanted.tags,
     lane: laneOf(wanted.capabilities),
-    priority: wanted.priority,
-    maxAttempts: wanted.maxAttempts ?? policy.retry.maxAttempts,
+    priority: wanted.priority ?? rules.priority ?? 0,
+    maxAttempts: wanted.maxAttempts ?? rules.maxAttempts ?? policy.retry.maxAttempts,
     retryBackoffSeconds: wanted.retryBackoffSeconds ?? policy.retry.backoffSeconds,
     maxExpiries: wanted.maxExpiries ?? policy.retry.maxExpiries,
     idempotencyKey: wanted.idempotencyKey,
     ...key,
     parentTaskId: wanted.parentTaskId,
     causedByReceiptId: wanted.causedByReceiptId,
-    concurrencyKey: wanted.concurrencyKey,
-    concurrencyLimit: wanted.concurrencyKey === null ? null : (wanted.concurrencyLimit ?? 1),
-    timeoutSeconds: wanted.timeoutSeconds,
+    ...concurrencyOf(wanted, rules),
+    timeoutSeconds: wanted.timeoutSeconds ?? rules.timeoutSeconds,
     deadlineAt: wanted.deadlineAt,
     dependsOn: wanted.dependsOn,
     onDependencyFailure: wanted.onDependencyFailure,
@@ -187,6 +209,16 @@ function define(wanted: NewTask, key: RequestKey, context: Context): TaskDefinit
     assignedReceiptId: ids.next(now),
     instance,
   }
+}
+
+/** Under the key of a type the limit is that of the type: the one written here is never asked. */
+function concurrencyOf(
+  { concurrencyKey, concurrencyLimit }: NewTask,
+  rules: TypeRules,
+): Pick<TaskDefinition, 'concurrencyKey' | 'concurrencyLimit'> {
+  const own = typeOfKey(concurrencyKey) === null ? concurrencyKey : null
+  if (own !== null) return { concurrencyKey: own, concurrencyLimit: concurrencyLimit ?? 1 }
+  return { concurrencyKey: rules.concurrencyKey, concurrencyLimit: rules.concurrencyKey === null ? null : 1 }
 }
 
 function eligibility(wanted: NewTask, now: number): number {

@@ -152,6 +152,8 @@ function decide(view: View, command: Exclude<Command, ClaimCommand>, context: Co
       return decideUnlinkable(view, command, context)
     case 'resolve':
       return decideResolve(view, command, context)
+    case 'refill':
+      return refill(view, [command.concurrencyKey], context)
   }
 }
 

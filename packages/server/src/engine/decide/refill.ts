@@ -19,7 +19,7 @@ function unpark(view: View, key: string, context: Context): Task[] {
   for (const task of bestFirst(tasks.filter((other) => other.state.place === 'parked'))) {
     const group = groupOf(task)
     const used = taken.get(group) ?? 0
-    if (view.activeByKey(key) + used >= (task.definition.concurrencyLimit ?? Infinity)) continue
+    if (view.activeByKey(key) + used >= view.limitOf(task.definition)) continue
     taken.set(group, used + 1)
     ready.push(withState(task, context.now, { place: 'ready' }))
   }

@@ -7,6 +7,7 @@ import type { HandlerParts } from './parts.ts'
 import { receiptHandlers } from './receipts.ts'
 import { systemHandlers } from './system.ts'
 import { taskHandlers } from './tasks.ts'
+import { taskTypeHandlers } from './task-types.ts'
 import { tenantHandlers } from './tenants.ts'
 
 export function createHandlers(parts: HandlerParts): Handlers {
@@ -17,6 +18,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     ...systemHandlers(parts),
     ...keyHandlers(parts),
     ...tenantHandlers(parts),
+    ...taskTypeHandlers(parts),
     ...auditHandlers(parts),
   }
 }

@@ -1,24 +1,64 @@
 // From what a caller wrote to the command that creates it.
-import { GateError, type NewTask as WireNewTask } from '@asyncgate/sdk'
+import { type Each, GateError, type NewTask as WireNewTask } from '@asyncgate/sdk'
 import type { z } from 'zod'
 import type { Command, NewTask } from '../../engine/command.ts'
 import type { Principal } from '../../engine/model.ts'
 import type { Policy } from '../../engine/policy.ts'
-import { assertFits, orNull } from './parts.ts'
+import { typeOfKey } from '../../engine/type-limit.ts'
+import { type Ruling, ruleOn } from '../../task-type/ruling.ts'
+import type { CallContext } from '../handler.ts'
+import { assertFits, eachThen, type HandlerParts, orNull } from './parts.ts'
 
 type Wanted = z.output<typeof WireNewTask>
+type Create = Extract<Command, { kind: 'create' }>
 
-export function toCreate(
-  input: Wanted,
-  owner: Principal,
-  policy: Policy,
-): Extract<Command, { kind: 'create' }> {
-  const bytes = assertFits('payload', input.payload, policy) + assertFits('metadata', input.metadata, policy)
+export interface Creation {
+  readonly command: Create
+  readonly guidance: Ruling['guidance']
+}
+
+/** Each for itself, in the order given. */
+export async function toCreations(
+  items: readonly Each<Wanted>[],
+  { caller, acting }: CallContext,
+  { policy, types }: Pick<HandlerParts, 'policy' | 'types'>,
+): Promise<Each<Creation>[]> {
+  const drafts = items.map((item) => eachThen(item, (input) => toDraft(input, acting, policy)))
+  const wanted = drafts.flatMap((draft) => (draft.ok ? [draft.value] : []))
+  const rulings = await ruleOn(
+    wanted.map(({ task, payloadBytes: bytes }) => ({ ...task, bytes })),
+    caller.tenantId,
+    types,
+  )
+  const inOrder = rulings.values()
+  return drafts.map((draft) => eachThen(draft, (value) => toCreation(value, inOrder.next().value!)))
+}
+
+function toCreation({ task, bytes }: Draft, { rules, guidance }: Ruling): Creation {
+  // With a key it may be a repetition of what was accepted before, which only the engine can tell.
+  if (rules.refusal !== null && task.idempotencyKey === null) throw rules.refusal
+  return { command: { kind: 'create', task, rules, bytes }, guidance }
+}
+
+interface Draft {
+  readonly task: NewTask
+  readonly payloadBytes: number
+  readonly bytes: number
+}
+
+function toDraft(input: Wanted, owner: Principal, policy: Policy): Draft {
+  const payloadBytes = assertFits('payload', input.payload, policy)
+  const bytes = payloadBytes + assertFits('metadata', input.metadata, policy)
   if (input.concurrency_limit !== undefined && input.concurrency_key === undefined) {
     const message = 'Field "concurrency_limit" needs a concurrency_key that it limits.'
     throw new GateError('invalid_input', message, { field: 'concurrency_limit' })
   }
-  return { kind: 'create', task: toNewTask(input, owner), bytes }
+  if (typeOfKey(orNull(input.concurrency_key)) !== null) {
+    const message =
+      'Field "concurrency_key" begins like the keys that the server makes for types. Choose another.'
+    throw new GateError('invalid_input', message, { field: 'concurrency_key' })
+  }
+  return { task: toNewTask(input, owner), payloadBytes, bytes }
 }
 
 function toNewTask(input: Wanted, owner: Principal): NewTask {
@@ -33,7 +73,7 @@ function toNewTask(input: Wanted, owner: Principal): NewTask {
       recipient === undefined ? owner : { kind: recipient.principal_kind, id: recipient.principal_id },
     capabilities: input.requirements?.capabilities ?? [],
     tags: [...new Set(input.requirements?.tags ?? [])],
-    priority: input.priority,
+    priority: orNull(input.priority),
     maxAttempts: orNull(input.max_attempts),
     retryBackoffSeconds: orNull(input.retry_backoff_seconds),
     maxExpiries: orNull(input.max_expiries),

@@ -9,6 +9,7 @@ import type { Policy } from '../../engine/policy.ts'
 import type { RecentWorkers } from '../../engine/recent-workers.ts'
 import type { Ids, Random } from '../../ids.ts'
 import type { Store } from '../../store/port.ts'
+import type { TypeRegistry } from '../../task-type/registry.ts'
 import type { CallContext } from '../handler.ts'
 import type { ListBounds } from '../page.ts'
 
@@ -20,6 +21,7 @@ export interface HandlerParts {
   readonly claimWaitSecondsMax: number
   readonly sweepIntervalSeconds: number
   readonly workers: RecentWorkers
+  readonly types: TypeRegistry
   readonly clock: Clock
   readonly ids: Ids
   readonly random: Random

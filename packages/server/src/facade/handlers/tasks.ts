@@ -4,12 +4,14 @@ import { mayTouch, noSuchTask } from '../../engine/decide/context.ts'
 import { explain } from '../../engine/explain.ts'
 import { jsonBytes } from '../../engine/ledger.ts'
 import { isTerminal, type Principal, type PrincipalKind, samePrincipal } from '../../engine/model.ts'
+import { typeOfKey } from '../../engine/type-limit.ts'
 import type { TaskView } from '../../store/port.ts'
+import { type Ruling, ruleOn } from '../../task-type/ruling.ts'
 import type { CallContext, Handlers } from '../handler.ts'
 import { cutPage, decodeIdCursor, decodePosition, encodeCursor, pageLimit } from '../page.ts'
 import { taskToWire } from '../view.ts'
-import { millis, toCreate } from './new-task.ts'
-import { actorOf, concerning, eachThen, type HandlerParts, orNull } from './parts.ts'
+import { millis, toCreations } from './new-task.ts'
+import { actorOf, concerning, type HandlerParts, orNull } from './parts.ts'
 
 type TaskHandlers = Pick<
   Handlers,
@@ -32,7 +34,7 @@ interface CreatedReply {
 }
 
 export function taskHandlers(parts: HandlerParts): TaskHandlers {
-  const { engine, store, policy, list, clock } = parts
+  const { engine, store, types, list, clock } = parts
 
   /** The task as this caller may see it, or the same answer as for a task that never was. */
   async function visible(taskId: string, context: CallContext): Promise<TaskView> {
@@ -56,19 +58,22 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
 
   return {
     createTask: async (input, context) => {
-      const command = toCreate(input, context.acting, policy)
-      return createdToWire(await engine.run<CreatedReply>(context.caller.tenantId, command))
+      const [creation] = await toCreations([{ ok: true, value: input }], context, parts)
+      if (!creation!.ok) throw creation!.error
+      const { command, guidance } = creation!.value
+      return createdToWire(await engine.run<CreatedReply>(context.caller.tenantId, command), guidance)
     },
     createTasks: async ({ tasks }, context) => {
-      const wanted = tasks.map((item) => eachThen(item, (task) => toCreate(task, context.acting, policy)))
-      const commands = wanted.flatMap((item) => (item.ok ? [item.value] : []))
+      const wanted = await toCreations(tasks, context, parts)
+      const commands = wanted.flatMap((item) => (item.ok ? [item.value.command] : []))
       const results = commands.length === 0 ? [] : await engine.execute(context.caller.tenantId, commands)
       const answers = results.values()
       return {
         tasks: wanted.map((item) => {
           if (!item.ok) return item.error.body()
           const result = answers.next().value!
-          return result.ok ? createdToWire(result.reply as CreatedReply) : result.error.body()
+          if (!result.ok) return result.error.body()
+          return createdToWire(result.reply as CreatedReply, item.value.guidance)
         }),
       }
     },
@@ -104,8 +109,15 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
         reason: orNull(reason),
       }),
     retryTask: async ({ task_id }, context) => {
-      const command = { kind: 'retry' as const, actor: actorOf(context), taskId: task_id }
-      return createdToWire(await engine.run<CreatedReply>(context.caller.tenantId, command))
+      const { tenantId } = context.caller
+      const task = await store.readTask(tenantId, task_id)
+      if (task === null) throw noSuchTask(task_id)
+      const { type, payload } = task.definition
+      // It keeps a key of its own: what it was accepted with once is not held against it.
+      const wanted = { type, payload, bytes: jsonBytes(payload), concurrencyKey: null }
+      const [{ rules, guidance }] = (await ruleOn([wanted], tenantId, types)) as [Ruling] // one for each
+      const command = { kind: 'retry' as const, actor: actorOf(context), taskId: task_id, rules }
+      return createdToWire(await engine.run<CreatedReply>(tenantId, command), guidance)
     },
     explainTask: async ({ task_id }, context) => {
       const task = await visible(task_id, context)
@@ -163,10 +175,15 @@ async function explained(task: TaskView, parts: HandlerParts, { caller }: CallCo
       on === null ? [] : [{ taskId: on.definition.taskId, status: on.state.status }],
     ),
     activeUnderKey: concurrencyKey === null ? 0 : await store.countActive(tenantId, concurrencyKey),
+    typeLimit: await limitOfType(typeOfKey(concurrencyKey), parts, tenantId),
     workers: workers.list(tenantId, clock.now()),
     tenantLeases: limit === 0 ? null : { active: await store.countActive(tenantId, null), limit },
   })
   return { claimable, reasons: [...reasons] }
+}
+
+async function limitOfType(type: string | null, { store }: HandlerParts, tenantId: string) {
+  return type === null ? null : ((await store.readType(tenantId, type))?.maxConcurrent ?? null)
 }
 
 /** Who works on it is told to the owner, the holder and administrators; whoever is merely owed the outcome waits for that. */
@@ -184,12 +201,16 @@ function isHolder(task: TaskView, principal: Principal): boolean {
   return task.lease !== null && samePrincipal(task.lease.worker, principal)
 }
 
-function createdToWire({ taskId, status, isDuplicate, receiptId }: CreatedReply) {
+function createdToWire(
+  { taskId, status, isDuplicate, receiptId }: CreatedReply,
+  guidance: Ruling['guidance'],
+) {
   return {
     task_id: taskId,
     status,
     is_duplicate: isDuplicate,
     receipt_id: receiptId,
+    ...guidance,
     inbox_on_complete: true,
   }
 }

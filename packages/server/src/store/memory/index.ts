@@ -7,6 +7,7 @@ import { createMemoryAudit } from './audit.ts'
 import { createMemoryKeys } from './keys.ts'
 import { activeLeases, load } from './load.ts'
 import { listReceipts, listTasks, openObligations, positioned, viewTask } from './read.ts'
+import { createMemoryTaskTypes } from './task-types.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import { createMemoryTenants } from './tenants.ts'
 import { write } from './write.ts'
@@ -88,6 +89,7 @@ export function createMemoryStore(): Store {
     findDoubtfulObligations: async (limit) => [...tenants.values()].flatMap(doubtful).slice(0, limit),
     ...tenantNames,
     ...keys,
+    ...createMemoryTaskTypes(tenantOf),
     ...createMemoryAudit(tenants, keys),
     hint: (hint) => {
       for (const listener of listeners) listener(hint)

@@ -1,5 +1,6 @@
 // Loading in the memory store: the same snapshot that the SQL stores read.
 import type { Lease, Receipt, Task } from '../../engine/model.ts'
+import { keyOfType } from '../../engine/type-limit.ts'
 import type { Needs, Snapshot } from '../../engine/unit.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -30,6 +31,7 @@ export function load(tenant: Tenant, needs: Needs, now: number): Snapshot {
     activeByKey: countBy(active, (lease) => lease.concurrencyKey),
     activeByWorker: countBy(active, (lease) => lease.worker.id),
     activeOfTenant: active.length,
+    typeLimits: limitsOf(tenant),
     parked,
   }
 }
@@ -101,6 +103,14 @@ function parkedHeads(tenant: Tenant, keys: ReadonlySet<string>): Map<string, str
 
 export function activeLeases(tenant: Tenant): Lease[] {
   return [...tenant.activeLease.values()].map((leaseId) => tenant.leases.get(leaseId)!)
+}
+
+function limitsOf({ types }: Tenant): Map<string, number> {
+  const limits = new Map<string, number>()
+  for (const { type, maxConcurrent } of types.values()) {
+    if (maxConcurrent !== null) limits.set(keyOfType(type), maxConcurrent)
+  }
+  return limits
 }
 
 function countBy(leases: readonly Lease[], key: (lease: Lease) => string | null): Map<string, number> {

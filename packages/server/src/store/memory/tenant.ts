@@ -1,6 +1,7 @@
 // Everything that the memory store remembers of one tenant.
 import type { Lease, Receipt, Relationship, Task, Timer } from '../../engine/model.ts'
 import type { Numbered } from '../port.ts'
+import type { TaskType } from '../task-types.ts'
 import { createReadySet, type ReadySet } from './ready-set.ts'
 import type { ProgressReport } from '../../engine/model.ts'
 
@@ -22,6 +23,8 @@ export interface Tenant {
   /** dependent → dependency → due. */
   readonly dependencies: Map<string, Map<string, boolean>>
   readonly principals: Map<string, Relationship & { readonly instanceId: string | null }>
+  readonly types: Map<string, TaskType>
+  readonly settings: { registeredOnly: boolean }
 }
 
 export function createTenant(): Tenant {
@@ -41,5 +44,7 @@ export function createTenant(): Tenant {
     timers: new Map(),
     dependencies: new Map(),
     principals: new Map(),
+    types: new Map(),
+    settings: { registeredOnly: false },
   }
 }

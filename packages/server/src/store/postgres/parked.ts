@@ -11,17 +11,17 @@ const group = (condition: string) => `
 
 export const PARKED_HEADS = bulk(
   'parked_heads',
-  { concurrency_key: 'text', ending: 'int' },
+  { concurrency_key: 'text', ending: 'int', type_limit: 'int' },
   (x) => `
     with recursive groups as (
       select x.concurrency_key, x.ending - (
         select count(*) from leases l
         where l.tenant_id = $1 and l.concurrency_key = x.concurrency_key and ${ACTIVE_UNDER_KEY}
-      ) as room, g.lane, g.type, g.concurrency_limit
+      ) as room, x.type_limit, g.lane, g.type, g.concurrency_limit
       from ${x}
       cross join lateral (${group('p.concurrency_key = x.concurrency_key')}) as g
       union all
-      select g.concurrency_key, g.room, n.lane, n.type, n.concurrency_limit
+      select g.concurrency_key, g.room, g.type_limit, n.lane, n.type, n.concurrency_limit
       from groups g
       cross join lateral (${group(`p.concurrency_key = g.concurrency_key
         and (p.lane, p.type, p.concurrency_limit) > (g.lane, g.type, g.concurrency_limit)`)}) as n
@@ -33,7 +33,7 @@ export const PARKED_HEADS = bulk(
       where p.tenant_id = $1 and p.concurrency_key = g.concurrency_key and p.lane = g.lane and p.type = g.type
         and p.concurrency_limit = g.concurrency_limit
       order by p.neg_priority, p.task_id
-      limit greatest(0, g.concurrency_limit + g.room)
+      limit greatest(0, coalesce(g.type_limit, g.concurrency_limit) + g.room)
     ) as p`,
 )
 
@@ -45,6 +45,10 @@ export function parkedHeads(
   return session.each(
     PARKED_HEADS,
     tenantId,
-    rooms.map(({ concurrencyKey, ending }) => ({ concurrency_key: concurrencyKey, ending })),
+    rooms.map(({ concurrencyKey, ending, limit }) => ({
+      concurrency_key: concurrencyKey,
+      ending,
+      type_limit: limit,
+    })),
   )
 }

@@ -1,20 +1,32 @@
 // Concurrency keys: how many leases are active under each, and which parked tasks could come next.
 import type { Lease, Task } from '../../engine/model.ts'
 import { isActive } from '../../engine/model.ts'
+import { keyOfType, typeOfKey } from '../../engine/type-limit.ts'
 import type { Loading } from './load.ts'
 import { activeByKey } from './statements/leases.ts'
+import { typeLimits } from './statements/task-types.ts'
 import { lockTasks } from './statements/tasks.ts'
 import { taskFromRow } from './task-row.ts'
 
 export interface Keys {
   readonly activeByKey: ReadonlyMap<string, number>
+  readonly typeLimits: ReadonlyMap<string, number>
   readonly parked: ReadonlyMap<string, readonly string[]>
   readonly parkedTasks: readonly Task[]
   /** Keys of candidates that another transaction is counting: their tasks are left to the next claim. */
   readonly busy: ReadonlySet<string>
 }
 
-const NONE: Keys = { activeByKey: new Map(), parked: new Map(), parkedTasks: [], busy: new Set() }
+const NONE: Keys = {
+  activeByKey: new Map(),
+  typeLimits: new Map(),
+  parked: new Map(),
+  parkedTasks: [],
+  busy: new Set(),
+}
+
+/** What one commit moves at most when a type has no limit any more. */
+const UNLIMITED_HEADS = 1_000
 
 export async function loadKeys(
   { driver, tx, tenantId, needs }: Loading,
@@ -24,9 +36,14 @@ export async function loadKeys(
   const tried = keysOf(of.offered).filter((key) => !held.has(key))
   const keys = [...held, ...tried]
   if (keys.length === 0) return NONE
+  const types = keys.flatMap((key) => typeOfKey(key) ?? [])
+  const limits = new Map(
+    (await typeLimits(tx, tenantId, types)).map((row) => [keyOfType(row.type), row.max_concurrent]),
+  )
   const rooms = keys.map((concurrencyKey) => ({
     concurrencyKey,
     ending: countActive(of.leases, concurrencyKey) + countParked(of.locked, concurrencyKey),
+    limit: typeOfKey(concurrencyKey) === null ? null : (limits.get(concurrencyKey) ?? UNLIMITED_HEADS),
   }))
   const [gained, counts, heads] = await Promise.all([
     driver.tryHoldKeys(tx, tenantId, tried),
@@ -40,6 +57,7 @@ export async function loadKeys(
   const parkedTasks = (await lockTasks(tx, tenantId, next)).map(taskFromRow)
   return {
     activeByKey: new Map(counts.map(({ name, active }) => [name, active])),
+    typeLimits: limits,
     parked: byKey(parkedTasks),
     parkedTasks,
     busy,

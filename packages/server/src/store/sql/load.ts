@@ -107,6 +107,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     activeByKey: keys.activeByKey,
     activeByWorker: new Map(workers.map(({ name, active: count }) => [name, count])),
     activeOfTenant: ofTenant,
+    typeLimits: keys.typeLimits,
     parked: keys.parked,
   }
 }

@@ -132,6 +132,8 @@ export interface KeyRoom {
   readonly concurrencyKey: string
   /** Active leases and parked tasks of the key that this transaction has loaded and so may end. */
   readonly ending: number
+  /** Where it is not what the parked tasks themselves say: the limit of their type. */
+  readonly limit: number | null
 }
 
 export interface Offer {

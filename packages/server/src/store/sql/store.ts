@@ -20,6 +20,7 @@ import { relationship } from './statements/principals.ts'
 import { listProgress } from './statements/progress.ts'
 import { dueTimers } from './statements/timers.ts'
 import { dependsOnFromRow } from './task-row.ts'
+import { createSqlTaskTypes } from './task-types.ts'
 import { readTask, taskViewFromRow } from './task-view.ts'
 import { createSqlTenants } from './tenants.ts'
 import { transact } from './transact.ts'
@@ -87,6 +88,7 @@ export function createSqlStore(driver: Driver): Store {
       (await doubtfulObligations(scanner, limit)).map((row) => row.receipt_id),
     ...createSqlKeys(driver),
     ...createSqlTenants(driver),
+    ...createSqlTaskTypes(driver),
     ...createSqlAudit(driver),
     hint: driver.hint,
     onHint: driver.onHint,

@@ -19,7 +19,7 @@ export const HEADS = query(
     select concurrency_key, task_id from parked
     where tenant_id = $1 and concurrency_key = $2 and lane = $3 and type = $4 and concurrency_limit = $5
     order by neg_priority, task_id
-    limit max(0, $5 + $6 - (
+    limit max(0, coalesce($7, $5) + $6 - (
       select count(*) from leases l
       where l.tenant_id = $1 and l.concurrency_key = $2 and ${ACTIVE_UNDER_KEY}
     ))`,
@@ -42,7 +42,7 @@ export async function parkedHeads(
 }
 
 async function headsOfKey(session: Session, tenantId: string, room: KeyRoom): Promise<ParkedHead[]> {
-  const { concurrencyKey, ending } = room
+  const { concurrencyKey, ending, limit } = room
   const found: ParkedHead[] = []
   let group: Group | undefined = { lane: '', type: '', concurrency_limit: 0 }
   for (;;) {
@@ -63,6 +63,7 @@ async function headsOfKey(session: Session, tenantId: string, room: KeyRoom): Pr
       type,
       concurrency_limit,
       ending,
+      limit,
     ])
     found.push(...heads)
   }
