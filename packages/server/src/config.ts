@@ -18,6 +18,7 @@ export { isLoopback, requireKey, requireServable, unsafeToServe } from './config
 export { clientSettings } from './config/client.ts'
 export { describeConfig, hidePassword } from './config/describe.ts'
 export type { Environment } from './config/environment.ts'
+export { parseYaml } from './config/file.ts'
 export { ConfigError } from './config/problem.ts'
 
 /** `lease.default_ttl_seconds` outside is `config.lease.defaultTtlSeconds` inside. */

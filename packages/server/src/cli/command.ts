@@ -32,12 +32,13 @@ export interface Positional {
   readonly about: string
 }
 
-export type CommandGroup = 'run' | 'tasks' | 'inspect' | 'access'
+export type CommandGroup = 'run' | 'tasks' | 'inspect' | 'types' | 'access'
 
 export const GROUPS: Readonly<Record<CommandGroup, string>> = {
   run: 'Run',
   tasks: 'Work with tasks',
   inspect: 'Inspect',
+  types: 'Register task types',
   access: 'Give and take access',
 }
 

@@ -10,6 +10,7 @@ import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
 import { tenantsCreate, tenantsKey, tenantsList, tenantsResume, tenantsSuspend } from './commands/tenants.ts'
 import { worker } from './commands/worker.ts'
+import { typesDelete, typesList, typesPut, typesRegisteredOnly, typesShow } from './commands/types.ts'
 import { taskCancel, taskExplain, taskGet, taskList, taskRetry, taskWait } from './commands/tasks.ts'
 
 export const commands: readonly Command[] = [
@@ -30,6 +31,11 @@ export const commands: readonly Command[] = [
   receiptsGet,
   config,
   doctor,
+  typesPut,
+  typesList,
+  typesShow,
+  typesDelete,
+  typesRegisteredOnly,
   keysCreate,
   keysList,
   keysRotate,

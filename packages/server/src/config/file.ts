@@ -5,20 +5,31 @@ import { didYouMean } from './nearest.ts'
 import type { Problem } from './problem.ts'
 import type { Reading, Setting } from './setting.ts'
 
-export function readYaml({ text, name }: { text: string; name: string }): Reading {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const at = (offset: number) => `${name}:${lines.linePos(offset).line}`
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      where: at(error.pos[0]),
-      message: `${error.message}.`,
-    }))
-    return { settings: [], problems }
-  }
+interface YamlFile {
+  readonly text: string
+  readonly name: string
+}
+
+export function readYaml(file: YamlFile): Reading {
+  const { document, at, problems } = parseFile(file)
+  if (problems.length > 0) return { settings: [], problems }
   const walk: Walk = { settings: [], problems: [], document, at }
   if (document.contents) readNode(document.contents, [], walk)
   return walk
+}
+
+/** Any other file that people write, JSON among them; no value where there are problems. */
+export function parseYaml(file: YamlFile): { value: unknown; problems: readonly Problem[] } {
+  const { document, problems } = parseFile(file)
+  return { value: problems.length > 0 ? undefined : document.toJS(), problems }
+}
+
+function parseFile({ text, name }: YamlFile) {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const at = (offset: number) => `${name}:${lines.linePos(offset).line}`
+  const problems = document.errors.map((error) => ({ where: at(error.pos[0]), message: `${error.message}.` }))
+  return { document, at, problems }
 }
 
 interface Walk {
