@@ -1,5 +1,5 @@
 // The working copy of a batch: what the snapshot held, overlaid with what the commands so far have changed.
-import { discharges } from './ledger.ts'
+import { discharges, isRepeatable, receiptKey } from './ledger.ts'
 import type { Lease, ProgressReport, Receipt, Sighting, Task, TaskDefinition, Timer } from './model.ts'
 import { isActive } from './model.ts'
 import { typeOfKey } from './type-limit.ts'
@@ -180,7 +180,7 @@ function createReceiptIndex(snapshot: Snapshot, added: readonly Receipt[]) {
     for (; indexed < added.length; indexed += 1) {
       const receipt = added[indexed]!
       ids.set(receipt.receiptId, receipt)
-      keys.set(receipt.receiptKey, receipt)
+      if (isRepeatable(receipt.receiptType)) keys.set(receiptKey(receipt, receipt.hash), receipt)
     }
   }
   return {

@@ -89,6 +89,14 @@ export function receiptKey(fact: Fact, hash: string): string {
   )
 }
 
+/**
+ * What a change of state records happens once by itself. What principals and sweeps record could come twice: such a receipt
+ * is looked up by its key.
+ */
+export function isRepeatable(receiptType: string): boolean {
+  return !receiptType.startsWith('task.')
+}
+
 /** Most receipts have one parent or none. */
 function sorted(parents: readonly string[]): readonly string[] {
   return parents.length > 1 ? parents.toSorted() : parents
@@ -173,7 +181,6 @@ export function issueReceipt(
     createdAt: at.now,
     instance: at.instance,
     hash,
-    receiptKey: receiptKey(fact, hash),
     receiptType: fact.receiptType,
     from: fact.from,
     to: fact.to,

@@ -139,7 +139,6 @@ export interface Receipt {
   readonly parents: readonly string[]
   readonly body: JsonObject
   readonly hash: string
-  readonly receiptKey: string
   readonly instance: string
 }
 

@@ -1,6 +1,7 @@
 // From the engine's values to the wire: every field under its name, times as ISO, the lease id for its holder alone.
 import { contract, LeasedTask, Receipt as WireReceipt, Task as WireTask } from '@asyncgate/sdk'
 import { describe, expect, test } from 'vitest'
+import { receiptKey } from '../engine/ledger.ts'
 import type { Lease, Principal, Receipt, Task } from '../engine/model.ts'
 import type { TaskView } from '../store/port.ts'
 import { grantToWire, receiptToWire, relationshipToWire, taskToWire } from './view.ts'
@@ -194,7 +195,6 @@ test('a receipt is what the contract says, field by field', () => {
     parents: [OTHER],
     body: { a: 1 },
     hash: 'h',
-    receiptKey: 'k',
     instance: 'i',
   }
   const wire = receiptToWire(receipt)
@@ -212,7 +212,7 @@ test('a receipt is what the contract says, field by field', () => {
     parents: [OTHER],
     body: { a: 1 },
     hash: 'h',
-    receipt_key: 'k',
+    receipt_key: receiptKey(receipt, 'h'),
     asyncgate_instance: 'i',
   })
 })

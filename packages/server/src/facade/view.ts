@@ -2,6 +2,7 @@
 import type { GateContract, Output } from '@asyncgate/sdk'
 import { iso } from '../clock.ts'
 import type { Grant } from '../engine/decide/index.ts'
+import { receiptKey } from '../engine/ledger.ts'
 import type { Lease, Principal, Receipt, Relationship, TaskDefinition, TaskResult } from '../engine/model.ts'
 import { typeOfKey } from '../engine/type-limit.ts'
 import type { TaskView } from '../store/port.ts'
@@ -127,7 +128,7 @@ export function receiptToWire(receipt: Receipt): WireReceipt {
     parents: [...receipt.parents],
     body: receipt.body,
     hash: receipt.hash,
-    receipt_key: receipt.receiptKey,
+    receipt_key: receiptKey(receipt, receipt.hash),
     asyncgate_instance: receipt.instance,
   }
 }

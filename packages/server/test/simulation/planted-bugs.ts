@@ -15,7 +15,6 @@ import {
   isResultReady,
   named,
   withLeases,
-  withoutUniqueKeys,
   withTasks,
 } from './planting.ts'
 import type { InstanceStore, Transact } from './wire.ts'
@@ -104,7 +103,6 @@ export const PLANTED_BUGS: Readonly<Record<string, () => PlantedBug>> = {
       )
       return withTasks(revived, tasks, 'running')
     },
-    changes: withoutUniqueKeys(),
   }),
   'the sweep does not check again under the lock': () => ({
     caughtAs: /was ended \(expired\) .* too early/,
@@ -160,7 +158,6 @@ export const PLANTED_BUGS: Readonly<Record<string, () => PlantedBug>> = {
         new Set(commands.flatMap((command) => (command.kind === 'cancel' ? command.taskId : []))),
         'queued',
       ),
-    changes: withoutUniqueKeys(),
   }),
   'a ledger entry is rewritten': () => {
     const seen: Receipt[] = []

@@ -58,18 +58,6 @@ export function changeTasks(
   return { ...changes, changedTasks }
 }
 
-/** As in a store without that unique index; what is looked up by its key keeps it. */
-export function withoutUniqueKeys(): (changes: Changes) => Changes {
-  let count = 0
-  return (changes) => ({
-    ...changes,
-    receipts: changes.receipts.map((receipt) => ({
-      ...receipt,
-      receiptKey: receipt.taskId === null ? receipt.receiptKey : `${receipt.receiptKey} ${count++}`,
-    })),
-  })
-}
-
 class Lost extends Error {}
 
 export async function answerAndLose<T>(transact: Transact, unit: Unit<T>, life: Life): Promise<T> {

@@ -1,6 +1,6 @@
 // Writing in the memory store: applies a whole batch, after checking what unique indexes would refuse.
 import assert from 'node:assert/strict'
-import { discharges, opensObligation } from '../../engine/ledger.ts'
+import { discharges, isRepeatable, opensObligation, receiptKey } from '../../engine/ledger.ts'
 import { isActive, type Lease, type Receipt, type Sighting, type Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
 import type { Tenant } from './tenant.ts'
@@ -68,9 +68,12 @@ function changeLease(tenant: Tenant, lease: Lease): void {
 }
 
 function append(tenant: Tenant, receipt: Receipt): void {
-  assert(!tenant.byKey.has(receipt.receiptKey), 'a fact is recorded once')
+  if (isRepeatable(receipt.receiptType)) {
+    const key = receiptKey(receipt, receipt.hash)
+    assert(!tenant.byKey.has(key), 'a fact is recorded once')
+    tenant.byKey.set(key, receipt.receiptId)
+  }
   tenant.positions.set(receipt.receiptId, tenant.ledger.length)
-  tenant.byKey.set(receipt.receiptKey, receipt.receiptId)
   tenant.ledger.push(receipt)
   if (opensObligation(receipt.receiptType)) tenant.obligations.set(receipt.receiptId, null)
   for (const parent of receipt.parents) {

@@ -96,7 +96,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     leases: found,
     idempotent: new Map(repeated.map((row) => [row.idempotency_hash!, row.task_id])),
     receipts: receiptMap([...receipts, ...evidence]),
-    receiptsByKey: new Map(byKey.map(receiptFromRow).map((receipt) => [receipt.receiptKey, receipt])),
+    receiptsByKey: new Map(byKey.map((row) => [row.receipt_key ?? '', receiptFromRow(row)])),
     obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),
     candidates: new Map(
       needs.claims.map((claim, index) => {

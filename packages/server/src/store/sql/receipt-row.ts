@@ -1,5 +1,5 @@
 // Receipts between rows and values.
-import { receiptKey } from '../../engine/ledger.ts'
+import { isRepeatable, receiptKey } from '../../engine/ledger.ts'
 import type { JsonObject, PrincipalKind, Receipt } from '../../engine/model.ts'
 import type { Positioned } from '../port.ts'
 import type { RowOf, Words } from './session.ts'
@@ -67,21 +67,13 @@ export function receiptToRow(receipt: Receipt, back: number): RowOf<typeof RECEI
     parents: receipt.parents,
     body: receipt.body,
     hash: receipt.hash,
-    receipt_key: isRepeatable(receipt.receiptType) ? receipt.receiptKey : null,
+    receipt_key: isRepeatable(receipt.receiptType) ? receiptKey(receipt, receipt.hash) : null,
     instance: receipt.instance,
   }
 }
 
-/**
- * What a change of state records happens once by itself. What principals and sweeps record could come twice: such a
- * receipt is found by its key, so that is kept; of the others it is worked out when one is read.
- */
-function isRepeatable(receiptType: string): boolean {
-  return !receiptType.startsWith('task.')
-}
-
 export function receiptFromRow(row: ReceiptRow): Receipt {
-  const fact = {
+  return {
     receiptType: row.receipt_type,
     from: { kind: row.from_kind, id: row.from_id },
     to: { kind: row.to_kind, id: row.to_id },
@@ -90,14 +82,10 @@ export function receiptFromRow(row: ReceiptRow): Receipt {
     scheduleId: row.schedule_id,
     parents: JSON.parse(row.parents) as string[], // written from a list of ids
     body: JSON.parse(row.body) as JsonObject, // written from a JsonObject
-  }
-  return {
-    ...fact,
     receiptId: row.receipt_id,
     tenantId: row.tenant_id,
     createdAt: row.created_at,
     hash: row.hash,
-    receiptKey: row.receipt_key ?? receiptKey(fact, row.hash),
     instance: row.instance,
   }
 }
