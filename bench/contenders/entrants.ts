@@ -23,7 +23,7 @@ export async function chooseEntrants(
 ): Promise<readonly Entrant[]> {
   const { store, peers = defaultPeers(bench), instances } = bench.settings
   const label = `AsyncGate, ${STORE_LABELS[store]}${instances > 1 ? `, ${instances} instances` : ''}`
-  const entrants: Entrant[] = [{ name: 'asyncgate', label, setStage: gateStage(bench, store, instances) }]
+  const entrants: Entrant[] = [{ name: 'asyncgate', label, setStage: gateStage(bench, store, { instances }) }]
   for (const peer of peers) {
     const missing = await reasonMissing(peer)
     if (missing === undefined) entrants.push(...FORMS[peer](bench, options))
@@ -40,6 +40,7 @@ function defaultPeers({ settings: { store } }: Bench): readonly PeerName[] {
 
 /** The package whose presence decides, and whose version is shown. */
 const PACKAGES: Readonly<Record<PeerName, string>> = {
+  'no-ledger': 'undici',
   'pg-boss': 'pg-boss',
   graphile: 'graphile-worker',
   bullmq: 'bullmq',
@@ -47,6 +48,13 @@ const PACKAGES: Readonly<Record<PeerName, string>> = {
 }
 
 const FORMS: Readonly<Record<PeerName, (bench: Bench, options: EntrantOptions) => readonly Entrant[]>> = {
+  'no-ledger': (bench) => [
+    {
+      name: 'asyncgate',
+      label: 'AsyncGate that writes no receipts',
+      setStage: gateStage(bench, bench.settings.store, { withoutLedger: true }),
+    },
+  ],
   'pg-boss': (bench, { latency }) => [
     { name: 'pg-boss', label: labelOf('pg-boss'), setStage: postgresStage(bench) },
     ...(latency

@@ -10,4 +10,5 @@ export const openers = {
 } satisfies Record<string, () => Promise<OpenQueue>>
 
 export type ContenderName = keyof typeof openers
-export type PeerName = Exclude<ContenderName, 'asyncgate'>
+/** `no-ledger` is AsyncGate itself, in a build that exists for the comparison alone. */
+export type PeerName = Exclude<ContenderName, 'asyncgate'> | 'no-ledger'

@@ -23,13 +23,26 @@ export interface Stage {
 
 export type SetStage = () => Promise<Stage>
 
-export function gateStage(bench: Bench, store: StoreName, instances = 1): SetStage {
+export interface GateForm {
+  readonly instances?: number
+  readonly withoutLedger?: boolean
+}
+
+export function gateStage(
+  bench: Bench,
+  store: StoreName,
+  { instances = 1, withoutLedger = false }: GateForm = {},
+): SetStage {
   return async () => {
     const ground = store === 'postgres' ? await bench.postgres() : undefined
     const database = await ground?.createDatabase()
     const url = database?.url ?? (store === 'memory' ? 'memory:' : `sqlite:${freshFile(bench)}`)
     // One after the other: the first one makes the schema.
-    const first = await startGateServer(bench.lab, { database: url, profileFolder: bench.profileFolder })
+    const first = await startGateServer(bench.lab, {
+      database: url,
+      profileFolder: withoutLedger ? undefined : bench.profileFolder,
+      withoutLedger,
+    })
     const others = []
     while (others.length < instances - 1) others.push(await startGateServer(bench.lab, { database: url }))
     const servers = [first, ...others]

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import type { Lab } from './lab.ts'
 
 const MAIN = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
+const WITHOUT_LEDGER = join(import.meta.dirname, 'without-ledger.ts')
 
 export interface GateServer {
   readonly url: string
@@ -20,6 +21,8 @@ export interface GateServerOptions {
   readonly database: string
   /** A folder for the CPU profile that the server writes when it stops. */
   readonly profileFolder?: string | undefined
+  /** What the ledger costs shows beside a server that writes none: see without-ledger.ts. */
+  readonly withoutLedger?: boolean
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -30,8 +33,9 @@ export async function startGateServer(lab: Lab, options: GateServerOptions): Pro
   const profiling = options.profileFolder
     ? ['--cpu-prof', '--cpu-prof-dir', options.profileFolder, '--cpu-prof-interval', '500']
     : []
+  const build = options.withoutLedger ? ['--import', WITHOUT_LEDGER] : []
   const { PATH, HOME } = process.env
-  const args = [...profiling, MAIN, 'serve', '--json', '--port', '0']
+  const args = [...profiling, ...build, MAIN, 'serve', '--json', '--port', '0']
   const child = spawn(process.execPath, args, {
     cwd: lab.folder,
     // Not as a flag: passwords have no place in a list of processes.
