@@ -1,5 +1,6 @@
 // The scenarios by name.
 import type { Scenario } from '../scenario.ts'
+import { auth } from './auth.ts'
 import { drain } from './drain.ts'
 import { durability } from './durability.ts'
 import { endToEnd, endToEndBatch } from './end-to-end.ts'
@@ -22,6 +23,7 @@ export const scenarios = {
   latency,
   'waiting-workers': waitingWorkers,
   mcp,
+  auth,
   obligations,
   growth,
   reads,
