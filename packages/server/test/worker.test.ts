@@ -247,8 +247,40 @@ describe('leases', () => {
     await rig.client.cancelTask({ task_id })
     await rig.clock.advance(10_000)
     expect(await aborted).toMatchObject({ end: 'canceled', taskStatus: 'canceled' })
-    expect(await rig.seen('ended')).toMatchObject({ outcome: 'lost' })
+    expect(await rig.seen('ended')).toMatchObject({ outcome: 'canceled' })
   })
+
+  test.each([
+    ['while its handler waits', true],
+    ['when its handler reports', false],
+  ])(
+    'a cancel that is learned %s is no accident: a line of information, without a stack',
+    async (_when, waits) => {
+      const lines: [string, object, string][] = []
+      const note = (level: string) => (fields: object, message: string) =>
+        lines.push([level, fields, message])
+      const log = { debug: () => {}, info: note('info'), warn: note('warn'), error: note('error') }
+      const { register, started } = waiting()
+      const reporting = (worker: Worker) =>
+        worker.task('wait', async (_payload, { task }) => {
+          await rig.client.cancelTask({ task_id: task.task_id })
+        })
+      const rig = await runWorker(waits ? register : reporting, { leaseTtlSeconds: 30, log })
+      const { task_id } = await rig.client.createTask({ type: 'wait' })
+      if (waits) {
+        await started
+        await rig.client.cancelTask({ task_id })
+        await rig.clock.advance(10_000)
+      }
+      expect(await rig.seen('ended')).not.toHaveProperty('error')
+      const about = lines.filter(([, fields]) => 'task_id' in fields)
+      expect(about.map(([level, , message]) => `${level} ${message}`)).toEqual([
+        'info task started',
+        'info task canceled',
+      ])
+      expect(about.some(([, fields]) => 'error' in fields)).toBe(false)
+    },
+  )
 
   test.each(['progress', 'heartbeat'] as const)(
     '%s that is refused aborts the signal and throws',

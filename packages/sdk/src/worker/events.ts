@@ -19,10 +19,10 @@ export type WorkerEvent =
   | { readonly kind: 'stopped' }
 
 /**
- * As the server recorded it: `retrying` is a failed attempt with more to come, `failed` the last one. `lost` means that it
- * recorded nothing of this execution: the lease was over.
+ * As the server recorded it: `retrying` is a failed attempt with more to come, `failed` the last one. Of the others it
+ * recorded nothing of this execution: `canceled` is somebody's wish, `lost` an accident, the lease was over.
  */
-export type TaskEnd = 'completed' | 'retrying' | 'failed' | 'released' | 'lost'
+export type TaskEnd = 'completed' | 'retrying' | 'failed' | 'released' | 'canceled' | 'lost'
 
 /** pino's shape, which most structured loggers share. */
 export interface WorkerLog {
@@ -37,6 +37,7 @@ const LEVEL_OF_END = {
   retrying: 'warn',
   failed: 'error',
   released: 'info',
+  canceled: 'info',
   lost: 'warn',
 } as const satisfies Record<TaskEnd, keyof WorkerLog>
 

@@ -1,6 +1,6 @@
 // One run of a worker, from its first claim until it has drained: which tasks are in hand, and what becomes of them.
 import { type WorkerClock, endsWithin } from './clock.ts'
-import { LeaseEndedError, leaseEnded } from './errors.ts'
+import { LeaseEndedError, leaseEnded, type LostLease } from './errors.ts'
 import type { TaskEnd, WorkerEvent, WorkerLog } from './events.ts'
 import { createExchange, type ExchangeParts } from './exchange.ts'
 import { createExecution, type Execution, type Handler, type LeasedTask } from './execution.ts'
@@ -84,7 +84,7 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
       exchange.end() // given back while it was still at work
     } else if (signal.aborted) {
       exchange.end()
-      close(execution, 'lost', durationMs, signal.reason)
+      closeOver(execution, durationMs, signal.reason as LeaseEndedError) // as `Execution.end` was given it
     } else {
       execution.isReported = true
       exchange.end({ execution, outcome, durationMs, error })
@@ -96,12 +96,18 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
     const { execution, outcome, durationMs } = report
     if (answer.ok) return close(execution, endOf(outcome, answer), durationMs, report.error)
     const error = new Error(answer.message)
-    if (OVER.includes(answer.error)) return close(execution, 'lost', durationMs, error)
+    if (OVER.includes(answer.error)) return closeOver(execution, durationMs, leaseEnded(lostBy(answer)))
     const substitute = report.isSubstitute ? undefined : substituteFor(outcome, answer)
     if (substitute !== undefined)
       return exchange.report([{ execution, outcome: substitute, durationMs, error, isSubstitute: true }])
     emit({ kind: 'trouble', message: `a report was refused: ${answer.message}` })
     close(execution, 'lost', durationMs, error)
+  }
+
+  /** A cancel was wanted: there is nothing to look into. */
+  function closeOver(execution: Execution, durationMs: number, reason: LeaseEndedError): void {
+    if (reason.end === 'canceled') close(execution, 'canceled', durationMs)
+    else close(execution, 'lost', durationMs, reason)
   }
 
   function close(execution: Execution, end: TaskEnd, durationMs: number, error?: unknown): void {
@@ -162,6 +168,10 @@ async function execute({ task, context }: Execution, { handler, schema }: Regist
 
 /** The server has closed the lease, whoever did it and however. */
 const OVER: readonly string[] = ['lease_invalid_or_expired', 'not_found', 'already_settled']
+
+function lostBy({ message, task_status: status }: Extract<ReportAnswer, { ok: false }>): LostLease {
+  return { message, taskStatus: typeof status === 'string' ? status : null }
+}
 
 function endOf({ action }: Outcome, { requeued }: { readonly requeued?: unknown }): TaskEnd {
   if (action === 'complete') return 'completed'
