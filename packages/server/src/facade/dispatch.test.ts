@@ -40,7 +40,7 @@ test('the handler gets parsed input with defaults and the one who acts', async (
   expect(seen).toMatchObject([
     {
       key: 'createTask',
-      input: { type: 't', priority: 0, payload: {} },
+      input: { type: 't', metadata: {}, payload: {} },
       context: { caller, acting: { kind: 'agent', id: 'bob' }, instanceId: 's1', requestId: 'r1', signal },
     },
   ])
