@@ -17,7 +17,7 @@ import { type Origin, parseSetting, type Reading, type Setting } from './config/
 export { isLoopback, requireKey, requireServable, unsafeToServe } from './config/checks.ts'
 export { clientSettings } from './config/client.ts'
 export { describeConfig, hidePassword } from './config/describe.ts'
-export type { Environment } from './config/environment.ts'
+export { type Environment, unknownVariables } from './config/environment.ts'
 export { parseYaml } from './config/file.ts'
 export { ConfigError } from './config/problem.ts'
 

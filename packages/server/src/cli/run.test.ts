@@ -71,6 +71,12 @@ describe('called wrongly: exit code 2', () => {
   test.each([
     ['tsak list', 'There is no command "tsak list". Did you mean task list?'],
     ['task creat', 'There is no command "task creat". Did you mean task create?'],
+    ['tasks', 'There is no command "tasks". Did you mean task?'],
+    ['tasks list', 'There is no command "tasks list". Did you mean task list?'],
+    [`tasks get ${ID}`, 'There is no command "tasks get". Did you mean task get?'],
+    ['key', 'There is no command "key". Did you mean keys?'],
+    ['receipt list', 'There is no command "receipt list". Did you mean receipts list?'],
+    ['type list', 'There is no command "type list". Did you mean types list?'],
     ['--url x', 'Name a command before --url.'],
     ['task list --stats queued', 'There is no option --stats. Did you mean --status?'],
     ['task get', '<task_id> is missing'],
@@ -216,4 +222,90 @@ test('config shows every setting and hides secrets', async () => {
   expect(JSON.parse((await run('config --json', { env })).out)).toContainEqual(
     expect.objectContaining({ key: 'auth.api_key', value: '********', source: 'env' }),
   )
+})
+
+describe('task get', () => {
+  const TASK = {
+    task_id: ID,
+    type: 'echo',
+    status: 'queued',
+    attempt: 0,
+    max_attempts: 3,
+    created_by: { principal_kind: 'agent', principal_id: 'a' },
+    recipient: { principal_kind: 'agent', principal_id: 'a' },
+    created_at: '1970-01-01T00:00:00.000Z',
+    next_eligible_at: '1970-01-01T00:00:00.000Z',
+    started_at: null,
+    completed_at: null,
+    deadline_at: null,
+  }
+  const shown = async (task: object, more: object = {}) => {
+    const client = { getTask: async () => ({ ...TASK, ...task }), ...more }
+    return (await run(`task get ${ID}`, { client })).out
+  }
+
+  test('in a backoff it shows the last error and when the next attempt is', async () => {
+    const reasons = [{ reason: 'delayed', message: '', last_error: { code: 'boom', message: 'It broke.' } }]
+    const backoff = { attempt: 1, next_eligible_at: '1970-01-01T00:00:30.000Z' }
+    const out = await shown(backoff, { explainTask: async () => ({ reasons }) })
+    expect(out).toMatch(/^next attempt +in 30s \(1970-01-01T00:00:30\.000Z\)$/m)
+    expect(out).toMatch(/^attempts +1 of 3$/m)
+    expect(out).toMatch(/^last error[^]*"code": "boom"/m)
+  })
+
+  test('a delayed task has no last error, and nobody is asked for one', async () => {
+    const out = await shown({ next_eligible_at: '1970-01-01T00:00:30.000Z' })
+    expect(out).toMatch(/^eligible +in 30s/m)
+    expect(out).not.toContain('last error')
+  })
+
+  test.each([
+    ['queued', 0, '0 of 3'],
+    ['running', 0, '1 of 3'],
+    ['leased', 1, '2 of 3'],
+    ['succeeded', 0, '1 of 3'],
+    ['succeeded', 2, '3 of 3'],
+    ['failed', 3, '3 of 3'],
+    ['canceled', 0, '0 of 3'],
+  ])('%s after %i failures: %s', async (status, attempt, text) => {
+    expect(await shown({ status, attempt })).toMatch(new RegExp(`^attempts +${text}$`, 'm'))
+  })
+})
+
+test.each([
+  ['running', 'a worker is on it'],
+  ['succeeded', 'it has ended'],
+  ['queued', 'no worker would be given it now'],
+])('task explain of one that is %s: %s', async (status, says) => {
+  const explainTask = async () => ({
+    status,
+    claimable: false,
+    reasons: [{ reason: 'x', message: 'Because.' }],
+  })
+  const { out } = await run(`task explain ${ID}`, { client: { explainTask } })
+  expect(out).toBe(`${status}: ${says}\n- Because. [x]\n`)
+})
+
+describe('a variable that nothing reads', () => {
+  const client = { listTasks: async () => ({ tasks: [], next_cursor: null }) }
+
+  test('is told by a call, which goes on', async () => {
+    const { code, err } = await run('task list', { client, env: { ASYNCGATE_APIKEY: 'k' } })
+    expect(code).toBe(0)
+    expect(err).toBe('warning: ASYNCGATE_APIKEY: No key has this variable. Did you mean ASYNCGATE_API_KEY?\n')
+  })
+
+  test('is refused by a server, with the nearest', async () => {
+    const env = { ASYNCGATE_DATABASE_ULR: 'x' }
+    const { code, err } = await run('config', { env })
+    expect(code).toBe(1)
+    expect(err).toContain(
+      'ASYNCGATE_DATABASE_ULR: No key has this variable. Did you mean ASYNCGATE_DATABASE_URL?',
+    )
+  })
+
+  test('is not one that the server reads', async () => {
+    const env = { ASYNCGATE_URL: 'http://x', ASYNCGATE_API_KEY: 'k', ASYNCGATE_LEASE_GRACE_SECONDS: '3' }
+    expect((await run('task list', { client, env })).err).toBe('')
+  })
 })

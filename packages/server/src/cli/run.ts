@@ -1,7 +1,7 @@
 // From arguments to an exit code: find the command, parse, run, and say what went wrong.
 import { GateError } from '@asyncgate/sdk'
 import { didYouMean } from '../config/nearest.ts'
-import { clientSettings } from '../config.ts'
+import { clientSettings, unknownVariables } from '../config.ts'
 import type { Command, ExitCode } from './command.ts'
 import { commands } from './commands.ts'
 import { explainFailure, UsageError } from './failure.ts'
@@ -20,6 +20,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
       terminal.out.write(`${commandHelp(command, layoutOf(terminal))}\n`)
       return 0
     }
+    if (!command.configured) warnOfVariables(terminal)
     return await command.run({ ...parsed, terminal })
   } catch (error) {
     return fail(error, { args: rest, command, terminal })
@@ -73,8 +74,14 @@ async function answerWithoutCommand(
   }
   const said = named.slice(0, 2).join(' ')
   const names = commands.map(({ name }) => name)
-  const hint = didYouMean(said, names) || didYouMean(named[0]!, names)
+  const families = names.map((name) => name.split(' ')[0]!)
+  const hint = didYouMean(said, names) || didYouMean(named[0]!, [...names, ...families])
   throw new UsageError(`There is no command "${said}".${hint}`)
+}
+
+/** A server does not start with such a variable; a call goes on without it, perhaps to the wrong server. */
+function warnOfVariables({ err, env }: Terminal): void {
+  for (const { where, message } of unknownVariables(env)) err.write(`warning: ${where}: ${message}\n`)
 }
 
 interface FailedCall {

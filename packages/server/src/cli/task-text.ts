@@ -28,12 +28,17 @@ export function taskTable({ tasks, next_cursor: cursor }: TaskPage, view: View):
     { title: 'TASK', text: (task) => task.task_id },
     { title: 'STATUS', text: statusText, style: (task) => STYLES[task.status] },
     { title: 'TYPE', text: (task) => task.type, shrinks: true },
-    { title: 'ATTEMPT', text: (task) => `${task.attempt}/${task.max_attempts}` },
+    { title: 'ATTEMPT', text: (task) => `${attemptOf(task)}/${task.max_attempts}` },
     { title: 'CREATED', text: (task) => relativeTime(task.created_at, view.now) },
     { title: 'ABOUT', text: aboutText, shrinks: true },
   ]
   const more = cursor === null ? '' : `\n\nMore: repeat with --cursor ${safe(cursor)}`
   return `${renderTable(tasks, columns, view)}${more}`
+}
+
+/** As people count: one that is under way, or that succeeded, is one too. The wire counts failures alone. */
+function attemptOf({ status, attempt }: Task): number {
+  return ['leased', 'running', 'succeeded'].includes(status) ? attempt + 1 : attempt
 }
 
 function statusText({ status, dead_letter: deadLetter }: Task): string {
@@ -51,12 +56,13 @@ export function progressText(progress: unknown): string {
   return parts.filter((part) => part !== '').join(' ') || JSON.stringify(progress)
 }
 
-export function taskFacts(task: Task, { paint, now }: View): string {
+/** `lastError`: what the attempt before failed with, while it waits for the next. */
+export function taskFacts(task: Task, { paint, now }: View, lastError: unknown = null): string {
   const time = (iso: string | null) => (iso === null ? null : `${relativeTime(iso, now)} (${iso})`)
   const principal = (who: Task['created_by']) => safe(`${who.principal_kind}/${who.principal_id}`)
   const lease =
     task.lease && `${safe(task.lease.worker_id)}, expires ${relativeTime(task.lease.expires_at, now)}`
-  const waits = task.status === 'queued' && Date.parse(task.next_eligible_at) > now
+  const waits = isWaiting(task, now)
   const facts: [string, string | null][] = [
     ['task', task.task_id],
     ['status', paint(STYLES[task.status], statusText(task))],
@@ -65,20 +71,26 @@ export function taskFacts(task: Task, { paint, now }: View): string {
     ['owner', principal(task.created_by)],
     ['recipient', principal(task.recipient)],
     ['created', time(task.created_at)],
-    ['eligible', waits ? time(task.next_eligible_at) : null],
+    [task.attempt > 0 ? 'next attempt' : 'eligible', waits ? time(task.next_eligible_at) : null],
     ['deadline', time(task.deadline_at)],
     ['started', time(task.started_at)],
     ['ended', time(task.completed_at)],
     [
       'attempts',
-      `${task.attempt} of ${task.max_attempts}${task.expiries ? `, ${task.expiries} leases lost` : ''}`,
+      `${attemptOf(task)} of ${task.max_attempts}${task.expiries ? `, ${task.expiries} leases lost` : ''}`,
     ],
+    ['last error', jsonText(lastError)],
     ['leased to', lease],
     ['progress', safe(progressText(task.progress))],
     ['payload', jsonText(task.payload)],
     ['obligation', task.assigned_receipt_id],
   ]
   return renderFacts([...facts, ...(task.result ? resultFacts(task.result) : [])], paint)
+}
+
+/** For a time: a delay, or the backoff after a failure. */
+export function isWaiting({ status, next_eligible_at: eligible }: Task, now: number): boolean {
+  return status === 'queued' && Date.parse(eligible) > now
 }
 
 export function resultFacts(result: NonNullable<Task['result']>): [string, string | null][] {

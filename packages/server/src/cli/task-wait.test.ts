@@ -1,4 +1,5 @@
 // Waiting: progress on stderr, the result on stdout, the outcome in the exit code.
+import { GateError } from '@asyncgate/sdk'
 import { expect, test } from 'vitest'
 import { testTerminal } from '../../test/terminal.ts'
 import { runCli } from './run.ts'
@@ -54,4 +55,44 @@ test('when the time is up it says that nothing is lost', async () => {
   expect(terminal.shown().err).toContain(
     `Still queued. Nothing is lost: ask again with "asyncgate task wait ${ID}".`,
   )
+})
+
+/** Each look at the clock is three seconds after the one before. */
+function slowTerminal(client: object) {
+  let now = 0
+  return { ...testTerminal({ client }), now: () => (now += 3_000) }
+}
+
+test('a task that stays queued is explained after some seconds, and once for each reason', async () => {
+  const reasons = ['No worker takes it.', 'No worker takes it.', 'All leases are in use.']
+  const queued = Array.from({ length: 60 }, () => ({ status: 'queued' }))
+  const explainTask = async () => ({
+    reasons: [{ reason: 'type', message: reasons.shift() ?? 'All leases are in use.' }],
+  })
+  const terminal = slowTerminal({ ...clientOf([...queued, succeeded]), explainTask })
+  expect(await runCli(['task', 'wait', ID], terminal)).toBe(0)
+  expect(terminal.shown().err).toBe(
+    'queued\nStill queued:\n  No worker takes it.\nStill queued:\n  All leases are in use.\nsucceeded\n',
+  )
+})
+
+test('nothing is explained of a task that begins soon, nor to programs', async () => {
+  const explainTask = () => Promise.reject(new Error('nobody should ask'))
+  const soon = slowTerminal({
+    ...clientOf([{ status: 'queued' }, { status: 'running' }, succeeded]),
+    explainTask,
+  })
+  expect(await runCli(['task', 'wait', ID], soon)).toBe(0)
+  const queued = Array.from({ length: 9 }, () => ({ status: 'queued' }))
+  const json = slowTerminal({ ...clientOf([...queued, succeeded]), explainTask })
+  expect(await runCli(['task', 'wait', ID, '--json'], json)).toBe(0)
+  expect(json.shown().err).toBe('')
+})
+
+test('who may not ask why waits all the same', async () => {
+  const explainTask = () => Promise.reject(new GateError('forbidden', 'no'))
+  const queued = Array.from({ length: 9 }, () => ({ status: 'queued' }))
+  const terminal = slowTerminal({ ...clientOf([...queued, succeeded]), explainTask })
+  expect(await runCli(['task', 'wait', ID], terminal)).toBe(0)
+  expect(terminal.shown().err).toBe('queued\nsucceeded\n')
 })

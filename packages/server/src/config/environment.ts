@@ -1,6 +1,7 @@
 // Settings from environment variables. Unknown ASYNCGATE_ names are mistakes, but for those that others set.
 import { KEYS, VARIABLE_PREFIX } from './keys.ts'
 import { didYouMean } from './nearest.ts'
+import type { Problem } from './problem.ts'
 import { fromText, type Reading } from './setting.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -26,11 +27,16 @@ export function readEnvironment(env: Environment): Reading {
     if (key) {
       settings.push({ key, value: fromText(key, text), origin: { source: 'env' as const, where: name } })
     } else {
-      const hint = didYouMean(name, byVariable.keys())
+      const hint = didYouMean(name, [...byVariable.keys(), ...CLIENT_VARIABLES])
       problems.push({ where: name, message: `No key has this variable.${hint || ' Unset it.'}` })
     }
   }
   return { settings, problems }
+}
+
+/** What a command that calls a server passes over, and a server refuses. */
+export function unknownVariables(env: Environment): readonly Problem[] {
+  return readEnvironment(env).problems
 }
 
 function isForOthers(name: string, text: string): boolean {

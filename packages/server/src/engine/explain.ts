@@ -1,8 +1,14 @@
 // Why is it not running? The reasons, in the order in which they would have to be removed.
 import { iso } from '../clock.ts'
-import { isTerminal, type Lease, type Task, type TaskStatus } from './model.ts'
+import { isTerminal, type JsonObject, type Lease, type Task, type TaskStatus } from './model.ts'
 import type { RecentWorker } from './recent-workers.ts'
 import { typeOfKey } from './type-limit.ts'
+
+/** The whole error is beside the message. */
+const ERROR_LENGTH_MAX = 200
+/** Types that a message names, and that stand beside it. */
+const NAMED_MAX = 10
+const TYPES_TAKEN_MAX = 100
 
 export interface Reason {
   readonly reason: string
@@ -13,6 +19,8 @@ export interface Reason {
 export interface Circumstances {
   readonly now: number
   readonly lease: Lease | null
+  /** What the last attempt failed with, where it is to be tried again. */
+  readonly lastError: JsonObject | null
   readonly dependencies: readonly { readonly taskId: string; readonly status: TaskStatus }[]
   readonly activeUnderKey: number
   /** Of leases of its type, where that is what bounds it. */
@@ -40,9 +48,15 @@ function unclaimable(reasons: readonly Reason[]) {
 }
 
 function held({ state }: Task, lease: Lease | null): Reason {
-  const message = `It is ${state.status}: a worker holds it.`
-  if (lease === null) return { reason: state.status, message }
-  return { reason: state.status, message, worker_id: lease.worker.id, expires_at: iso(lease.expiresAt) }
+  const reason = state.status
+  if (lease === null)
+    return { reason, message: 'A worker is at work on it. Nothing hinders it: wait for its end.' }
+  const expires_at = iso(lease.expiresAt)
+  const does = reason === 'running' ? 'is at work on it' : 'was given it and has not reported yet'
+  const message =
+    `Worker "${lease.worker.id}" ${does}. Nothing hinders it: wait for its end. If the worker were gone, ` +
+    `the task would be given to another one after ${expires_at}, when its lease ends unless it is renewed.`
+  return { reason, message, worker_id: lease.worker.id, expires_at }
 }
 
 function waitsFor({ state }: Task, { dependencies }: Circumstances): Reason[] {
@@ -57,19 +71,27 @@ function waitsFor({ state }: Task, { dependencies }: Circumstances): Reason[] {
   ]
 }
 
-function notYet({ state, definition }: Task, { now }: Circumstances): Reason[] {
+function notYet({ state, definition }: Task, { now, lastError }: Circumstances): Reason[] {
   if (state.nextEligibleAt <= now) return []
   const because = state.attempt > 0 ? 'backoff' : state.expiries > 0 ? 'expiry' : 'delay'
+  const failed = `Attempt ${state.attempt} of ${definition.maxAttempts} failed${errorText(lastError)}. `
   return [
     {
       reason: 'delayed',
-      message: `It may be leased from ${iso(state.nextEligibleAt)} on (${because}).`,
+      message: `${because === 'backoff' ? failed : ''}It may be leased from ${iso(state.nextEligibleAt)} on (${because}).`,
       because,
       next_eligible_at: iso(state.nextEligibleAt),
       attempt: state.attempt,
       max_attempts: definition.maxAttempts,
+      ...(because === 'backoff' && lastError !== null && { last_error: lastError }),
     },
   ]
+}
+
+function errorText(error: JsonObject | null): string {
+  return error === null
+    ? ''
+    : ` (${String(error['code'])}: ${String(error['message']).slice(0, ERROR_LENGTH_MAX)})`
 }
 
 function crowded({ definition }: Task, { activeUnderKey, typeLimit }: Circumstances): Reason[] {
@@ -112,8 +134,11 @@ function missingWorker({ definition }: Task, workers: readonly RecentWorker[]): 
     ({ acceptTypes }) => acceptTypes === null || acceptTypes.includes(definition.type),
   )
   if (taking.length === 0) {
-    const message = `It is ready, but none of the ${workers.length} workers seen lately takes type "${definition.type}".`
-    return { reason: 'type', message, ...facts }
+    const known = [...new Set(workers.flatMap(({ acceptTypes }) => acceptTypes ?? []))].toSorted()
+    const message =
+      `It is ready, but none of the ${workers.length} workers seen lately takes type "${definition.type}". ` +
+      `Start one that does, or cancel it and create it anew if the type is mistyped; they take: ${known.slice(0, NAMED_MAX).join(', ') || 'nothing'}.`
+    return { reason: 'type', message, ...facts, types_taken: known.slice(0, TYPES_TAKEN_MAX) }
   }
   const missing = fewestMissing(required, taking)
   if (missing.length > 0) {

@@ -26,6 +26,10 @@ onEveryStore('explain', (open) => {
     const { reasons } = await explain(bench, taskId)
     expect(reasons).toMatchObject([{ reason: 'type', type: 'work' }])
     expect(reasons[0]!.message).toContain('"work"')
+    expect(reasons[0]).toMatchObject({
+      types_taken: ['other'],
+      message: expect.stringContaining('Start one that does'),
+    })
   })
 
   verifies('OPS-7', 'the capability that is missing is named', async () => {
@@ -67,6 +71,24 @@ onEveryStore('explain', (open) => {
       { reason: 'delayed', because: 'backoff', next_eligible_at, attempt: 1, max_attempts: 3 },
     ])
   })
+
+  verifies(
+    'OPS-7',
+    'in a backoff the error of the last attempt is named, and not an earlier one',
+    async () => {
+      const bench = await open(BY_HAND)
+      const lease = await leased(bench)
+      await bench.call('fail', { ...held(lease), error: ERROR })
+      await bench.clock.advance(30_000)
+      const last_error = { code: 'again', message: 'It broke again.', line: 7 }
+      await bench.call('fail', { ...held(await claimOne(bench)), error: last_error })
+      const { reasons } = await explain(bench, lease.task_id)
+      expect(reasons).toMatchObject([{ because: 'backoff', attempt: 2, last_error }])
+      expect(reasons[0]!.message).toContain('Attempt 2 of 3 failed (again: It broke again.)')
+      await bench.clock.advance(60_000)
+      expect((await explain(bench, lease.task_id)).reasons[0]).not.toHaveProperty('last_error')
+    },
+  )
 
   verifies('OPS-7', 'the pause after a lost lease is named', async () => {
     const bench = await open({ lease: { ...BY_HAND.lease, requeue_jitter_seconds: 3_600 } })
@@ -148,7 +170,9 @@ onEveryStore('explain', (open) => {
       reasons: [{ reason: 'leased', ...holder }],
     })
     await bench.call('start', held(lease))
-    expect((await explain(bench, lease.task_id)).reasons).toMatchObject([{ reason: 'running', ...holder }])
+    const { reasons } = await explain(bench, lease.task_id)
+    expect(reasons).toMatchObject([{ reason: 'running', ...holder }])
+    expect(reasons[0]!.message).toMatch(/Worker "w-1" is at work on it\. Nothing hinders it/)
   })
 
   verifies('OPS-7', 'a task that has ended says so', async () => {

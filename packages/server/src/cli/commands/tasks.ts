@@ -3,8 +3,8 @@ import { contract, type GateContract, type Reply } from '@asyncgate/sdk'
 import { command } from '../command.ts'
 import { fieldsOf } from '../fields.ts'
 import { callServer, SERVER_OPTIONS, show, type View } from '../server-call.ts'
-import { styleOf, taskFacts, taskTable } from '../task-text.ts'
-import { waitForTask } from '../task-wait.ts'
+import { isWaiting, styleOf, taskFacts, taskTable } from '../task-text.ts'
+import { reasonsOf, waitForTask } from '../task-wait.ts'
 import { safe } from '../text.ts'
 
 const TASK_ID = [{ name: 'task_id', about: 'The id that "task create" and "task list" show.' }] as const
@@ -25,7 +25,11 @@ export const taskGet = command({
     },
   ],
   async run(call) {
-    show(await callServer('getTask', { ...call.input, task_id: call.positionals[0] }, call), taskFacts, call)
+    const task = await callServer('getTask', { ...call.input, task_id: call.positionals[0] }, call)
+    const isBackoff = task.attempt > 0 && isWaiting(task, call.terminal.now())
+    const reasons = isBackoff && !call.values.json ? await reasonsOf(task.task_id, call) : []
+    const lastError = reasons.find(({ reason }) => reason === 'delayed')?.last_error
+    show(task, (reply, view) => taskFacts(reply, view, lastError), call)
     return 0
   },
 })
@@ -89,10 +93,19 @@ export const taskExplain = command({
   },
 })
 
+const STANDING = {
+  queued: 'no worker would be given it now',
+  leased: 'a worker has it',
+  running: 'a worker is on it',
+  succeeded: 'it has ended',
+  failed: 'it has ended',
+  canceled: 'it has ended',
+} as const satisfies Record<Explanation['status'], string>
+
 type Explanation = Reply<GateContract['explainTask']>
 
 function explanation({ status, claimable, reasons }: Explanation, { paint }: View): string {
-  const readiness = claimable ? 'a worker that fits would be given it now' : 'no worker would be given it now'
+  const readiness = claimable ? 'a worker that fits would be given it now' : STANDING[status]
   const lines = reasons.map(
     ({ reason, message }) => `- ${safe(message)} ${paint('dim', `[${safe(reason)}]`)}`,
   )

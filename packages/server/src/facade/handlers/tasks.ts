@@ -3,7 +3,13 @@ import { iso } from '../../clock.ts'
 import { mayTouch, noSuchTask } from '../../engine/decide/context.ts'
 import { explain } from '../../engine/explain.ts'
 import { jsonBytes } from '../../engine/ledger.ts'
-import { isTerminal, type Principal, type PrincipalKind, samePrincipal } from '../../engine/model.ts'
+import {
+  isTerminal,
+  type JsonObject,
+  type Principal,
+  type PrincipalKind,
+  samePrincipal,
+} from '../../engine/model.ts'
 import { typeOfKey } from '../../engine/type-limit.ts'
 import type { TaskView } from '../../store/port.ts'
 import { type Ruling, ruleOn } from '../../task-type/ruling.ts'
@@ -171,6 +177,7 @@ async function explained(task: TaskView, parts: HandlerParts, { caller }: CallCo
   const { claimable, reasons } = explain(task, {
     now: clock.now(),
     lease: task.lease,
+    lastError: await lastErrorOf(task, parts, tenantId),
     dependencies: dependencies.flatMap((on) =>
       on === null ? [] : [{ taskId: on.definition.taskId, status: on.state.status }],
     ),
@@ -181,6 +188,21 @@ async function explained(task: TaskView, parts: HandlerParts, { caller }: CallCo
   })
   return { claimable, reasons: [...reasons] }
 }
+
+/** In its backoff a task has as many such receipts as it has failed attempts. */
+async function lastErrorOf({ definition, state }: TaskView, { store }: HandlerParts, tenantId: string) {
+  if (state.status !== 'queued' || state.attempt === 0) return null
+  const scheduled = await store.listReceipts({
+    tenantId,
+    ...{ to: ANYBODY, from: ANYBODY, concerning: null, after: null },
+    taskId: definition.taskId,
+    receiptType: 'task.retry_scheduled',
+    limit: state.attempt,
+  })
+  return (scheduled.at(-1)?.receipt.body['error'] ?? null) as JsonObject | null // as `fail` was given it
+}
+
+const ANYBODY = { kind: null, id: null }
 
 async function limitOfType(type: string | null, { store }: HandlerParts, tenantId: string) {
   return type === null ? null : ((await store.readType(tenantId, type))?.maxConcurrent ?? null)
