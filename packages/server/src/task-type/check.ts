@@ -34,8 +34,16 @@ export function checkPayloads(checks: readonly Check[]): (GateError | null)[] {
   return refusals
 }
 
-function refusalOf({ type, payload, schema: { validate } }: Check): GateError | null {
-  if (validate(payload)) return null
+function refusalOf(check: Check): GateError | null {
+  const { type, payload } = check
+  const { validate } = check.schema
+  try {
+    if (validate(payload)) return null
+  } catch (error) {
+    // A schema that refers to itself for ever, on this payload.
+    if (error instanceof RangeError) return tooSlow(check)
+    throw error
+  }
   const [error] = validate.errors ?? []
   const { path, problem, rule } = describe(error)
   const where = path === '' ? 'the payload' : `${path} of the payload`

@@ -48,6 +48,8 @@ test.each([
   ['where data would be', { properties: { const: { pattern: '(x+x+)+y' } } }, 'takes for ever'],
   ['a long pattern', { pattern: 'a'.repeat(501) }, 'longer than 500'],
   ['a broken pattern', { pattern: '[' }, 'not a regular expression'],
+  ['itself for ever', { $ref: '#' }, 'without end'],
+  ['a long name', { ['x'.repeat(60_000)]: 1 }, 'unknown keyword'],
   ['a large one', { description: 'a'.repeat(65_536) }, 'the limit is 65536'],
 ])('refused: %s', (_what, schema, says) => {
   expect(refusalOf(schema)).toContain(says)
@@ -98,6 +100,16 @@ test.each([
   ],
 ])('ended in time: %s', (_what, schema, payload) => {
   expect(verdictOn(schema, payload)).toMatchObject({ rule: 'time' })
+})
+
+test('a schema that refers to itself for ever on some payloads refuses those', () => {
+  const schema = { if: { required: ['a'] }, then: { $ref: '#' } }
+  expect(verdictOn(schema, {})).toBe('fits')
+  expect(verdictOn(schema, { a: 1 })).toMatchObject({ rule: 'time' })
+})
+
+test('a refusal never grows with the schema', () => {
+  expect(String(refusalOf({ ['x'.repeat(60_000)]: 1 })).length).toBeLessThan(1_000)
 })
 
 test('of many payloads those before the slow one keep their verdict', () => {

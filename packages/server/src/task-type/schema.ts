@@ -11,6 +11,7 @@ import { isDoneWithin } from './watchdog.ts'
 
 export const SCHEMA_BYTES_MAX = 65_536
 const COMPILE_MS_MAX = 2_000
+const TEXT_LENGTH_MAX = 500
 
 export interface PayloadSchema {
   readonly validate: ValidateFunction
@@ -48,6 +49,8 @@ export function compileSchema(schema: JsonObject): PayloadSchema {
   let validate: ValidateFunction | undefined
   const isDone = isDoneWithin(COMPILE_MS_MAX, () => {
     validate = compile(schema)
+    // Code is made when it is first run, and a schema that refers to itself for ever shows on any value.
+    tryOut(validate)
   })
   if (!isDone || validate === undefined) throw refusal('it takes too long to compile; make it simpler')
   return { validate, size: traits.size, canBeSlow: traits.canBeSlow }
@@ -65,6 +68,15 @@ function compile(schema: JsonObject): ValidateFunction {
     return own.compile(schema)
   } catch (error) {
     throw refusal(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function tryOut(validate: ValidateFunction): void {
+  try {
+    validate({})
+  } catch (error) {
+    if (error instanceof RangeError) throw refusal('it refers to itself without end')
+    throw error
   }
 }
 
@@ -129,7 +141,7 @@ function assertWithin(key: string, ref: unknown): void {
 }
 
 function refusal(what: string): GateError {
-  const message = `Field "params_schema" is not a usable JSON Schema: ${what}.`
+  const message = `Field "params_schema" is not a usable JSON Schema: ${what.slice(0, TEXT_LENGTH_MAX).toWellFormed()}.`
   return new GateError('invalid_input', message, {
     field: 'params_schema',
     issues: [{ field: 'params_schema', message }],

@@ -3,7 +3,18 @@ import { expect } from 'vitest'
 import { iso } from '../../src/clock.ts'
 import { verifies } from '../requirements.ts'
 import { type Bench, onEveryStore } from './harness.ts'
-import { BY_HAND, claim, claimOne, create, createId, ERROR, held, leased, loseLease } from './scenes.ts'
+import {
+  asAgent,
+  BY_HAND,
+  claim,
+  claimOne,
+  create,
+  createId,
+  ERROR,
+  held,
+  leased,
+  loseLease,
+} from './scenes.ts'
 
 const explain = (bench: Bench, task_id: string) => bench.call('explainTask', { task_id })
 
@@ -89,6 +100,15 @@ onEveryStore('explain', (open) => {
       expect((await explain(bench, lease.task_id)).reasons[0]).not.toHaveProperty('last_error')
     },
   )
+
+  verifies('OPS-7', 'who is merely owed the outcome does not learn how an attempt failed', async () => {
+    const bench = await open(BY_HAND)
+    const lease = await leased(bench, { recipient: { principal_kind: 'agent', principal_id: 'rita' } })
+    await bench.call('fail', { ...held(lease), error: ERROR })
+    const { reasons } = await bench.call('explainTask', { task_id: lease.task_id }, asAgent('rita'))
+    expect(reasons).toMatchObject([{ because: 'backoff', attempt: 1 }])
+    expect(JSON.stringify(reasons)).not.toContain(ERROR.message)
+  })
 
   verifies('OPS-7', 'the pause after a lost lease is named', async () => {
     const bench = await open({ lease: { ...BY_HAND.lease, requeue_jitter_seconds: 3_600 } })

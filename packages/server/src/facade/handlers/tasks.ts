@@ -168,16 +168,16 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
   }
 }
 
-async function explained(task: TaskView, parts: HandlerParts, { caller }: CallContext) {
+async function explained(task: TaskView, parts: HandlerParts, context: CallContext) {
   const { store, workers, clock, policy } = parts
-  const { tenantId } = caller
+  const { tenantId } = context.caller
   const { dependsOn, concurrencyKey } = task.definition
   const dependencies = await Promise.all(dependsOn.map((taskId) => store.readTask(tenantId, taskId)))
   const limit = policy.claim.maxConcurrentLeases
   const { claimable, reasons } = explain(task, {
     now: clock.now(),
     lease: task.lease,
-    lastError: await lastErrorOf(task, parts, tenantId),
+    lastError: isInsider(task, context) ? await lastErrorOf(task, parts, tenantId) : null,
     dependencies: dependencies.flatMap((on) =>
       on === null ? [] : [{ taskId: on.definition.taskId, status: on.state.status }],
     ),
@@ -208,11 +208,15 @@ async function limitOfType(type: string | null, { store }: HandlerParts, tenantI
   return type === null ? null : ((await store.readType(tenantId, type))?.maxConcurrent ?? null)
 }
 
-/** Who works on it is told to the owner, the holder and administrators; whoever is merely owed the outcome waits for that. */
 function asSeenBy(task: TaskView, context: CallContext): TaskView {
+  return isInsider(task, context) ? task : { ...task, lease: null }
+}
+
+/** How the work goes is told to the owner, the holder and administrators; whoever is merely owed the outcome waits for that. */
+function isInsider(task: TaskView, context: CallContext): boolean {
   const { principal, sees } = actorOf(context)
   const isOwner = samePrincipal(task.definition.createdBy, principal)
-  return sees === 'all' || isOwner || isHolder(task, principal) ? task : { ...task, lease: null }
+  return sees === 'all' || isOwner || isHolder(task, principal)
 }
 
 function shown(task: TaskView, context: CallContext) {
