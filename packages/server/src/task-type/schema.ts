@@ -9,8 +9,8 @@ import type { JsonObject } from '../engine/model.ts'
 import { problemIn } from './pattern.ts'
 import { isDoneWithin } from './watchdog.ts'
 
-export const SCHEMA_BYTES_MAX = 65_536
-const COMPILE_MS_MAX = 2_000
+const SCHEMA_BYTES_MAX = 65_536
+const COMPILE_MS_MAX = 500
 const TEXT_LENGTH_MAX = 500
 
 export interface PayloadSchema {
@@ -46,9 +46,11 @@ export function compileSchema(schema: JsonObject): PayloadSchema {
   survey(schema, traits)
   const problem = problemIn(traits.patterns)
   if (problem !== null) throw refusal(problem)
+  const Dialect = dialectOf(schema)
+  judge(schema, Dialect)
   let validate: ValidateFunction | undefined
   const isDone = isDoneWithin(COMPILE_MS_MAX, () => {
-    validate = compile(schema)
+    validate = compile(schema, Dialect)
     // Code is made when it is first run, and a schema that refers to itself for ever shows on any value.
     tryOut(validate)
   })
@@ -56,10 +58,16 @@ export function compileSchema(schema: JsonObject): PayloadSchema {
   return { validate, size: traits.size, canBeSlow: traits.canBeSlow }
 }
 
-function compile(schema: JsonObject): ValidateFunction {
-  const Dialect = dialectOf(schema)
-  const judge = judgeOf(Dialect)
-  if (judge.validateSchema(schema) !== true) throw refusal(metaText(judge.errors?.[0]))
+/**
+ * Not watched: the one who judges is there for all, and ended half-way might be of no more use. It takes no longer than the
+ * size of the schema tells.
+ */
+function judge(schema: JsonObject, Dialect: Dialect): void {
+  const ajv = judgeOf(Dialect)
+  if (ajv.validateSchema(schema) !== true) throw refusal(metaText(ajv.errors?.[0]))
+}
+
+function compile(schema: JsonObject, Dialect: Dialect): ValidateFunction {
   // An instance of its own: whatever the schema calls itself, no other schema can refer to it.
   const own = new Dialect({ ...OPTIONS, meta: false, validateSchema: false })
   formats.default(own)
@@ -93,13 +101,13 @@ function dialectOf({ $schema: named }: JsonObject): Dialect {
 const judges = new Map<Dialect, Ajv>()
 
 function judgeOf(Dialect: Dialect): Ajv {
-  let judge = judges.get(Dialect)
-  if (judge === undefined) {
-    judge = new Dialect({ ...OPTIONS, strict: false })
-    formats.default(judge)
-    judges.set(Dialect, judge)
+  let ajv = judges.get(Dialect)
+  if (ajv === undefined) {
+    ajv = new Dialect({ ...OPTIONS, strict: false })
+    formats.default(ajv)
+    judges.set(Dialect, ajv)
   }
-  return judge
+  return ajv
 }
 
 function metaText(error: ErrorObject | undefined): string {
