@@ -103,7 +103,7 @@ test.each([
 })
 
 test('a schema that refers to itself for ever on some payloads refuses those', () => {
-  const schema = { if: { required: ['a'] }, then: { $ref: '#' } }
+  const schema = { dependentSchemas: { a: { $ref: '#' } } }
   expect(verdictOn(schema, {})).toBe('fits')
   expect(verdictOn(schema, { a: 1 })).toMatchObject({ rule: 'time' })
 })
