@@ -64,6 +64,18 @@ describe('payloads', () => {
   })
 })
 
+test('a worker that is a service is named as one, and keeps its lease as one', async () => {
+  const work = async (_payload: unknown, { progress, heartbeat }: TaskContext) => {
+    await progress({ percent: 50 })
+    await heartbeat()
+  }
+  const rig = await runWorker((worker) => worker.task('serve', work), { workerKind: 'service' })
+  const { status, task_id } = await ended(rig, { type: 'serve' })
+  expect(status).toBe('succeeded')
+  const { receipts } = await rig.client.listReceipts({ task_id, from_kind: 'service', from_id: 'w1' })
+  expect(receipts.map((receipt) => receipt.receipt_type)).toEqual(['task.accepted', 'task.completed'])
+})
+
 describe('outcomes', () => {
   verifies('SDK-2', 'a result is stored, discharges the obligation, and carries its checksum', async () => {
     const rig = await runWorker((worker) => worker.task('sum', () => ({ b: 2, a: [1, undefined, 'é'] })))

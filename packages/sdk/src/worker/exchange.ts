@@ -5,7 +5,7 @@ import type { Input } from '../contract/operation.ts'
 import type { GateContract } from '../contract/index.ts'
 import type { GateError } from '../errors.ts'
 import type { WorkerClock } from './clock.ts'
-import type { LeasedTask } from './execution.ts'
+import type { LeasedTask, WorkerName } from './execution.ts'
 import {
   isAboutAnOutcome,
   isPassing,
@@ -21,7 +21,7 @@ type Claim = NonNullable<Input<GateContract['settle']>['claim']>
 
 export interface ExchangeParts {
   readonly client: Pick<Client, 'leaseNext' | 'settle'>
-  readonly workerId: string
+  readonly worker: WorkerName
   readonly claim: Claim
   readonly waitSeconds: number
   readonly concurrency: number
@@ -52,7 +52,7 @@ const FIRST_RETRY_MS = 500
 const EMPTY_CLAIM_MS_MIN = 1_000
 
 export function createExchange(parts: ExchangeParts): Exchange {
-  const { client, workerId, claim, concurrency, clock } = parts
+  const { client, worker, claim, concurrency, clock } = parts
   const unreported: Report[] = []
   const polls = new AbortController()
   const calls = new AbortController()
@@ -118,7 +118,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
       const { outcomes } = await claiming((wanted) =>
         client.settle(
           {
-            worker_id: workerId,
+            ...worker,
             outcomes: batch.map(toWire),
             ...(wanted > 0 && { claim: { ...claim, max_tasks: wanted } }),
           },
@@ -153,7 +153,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     try {
       const { tasks } = await claiming((wanted) =>
         client.leaseNext(
-          { worker_id: workerId, ...claim, max_tasks: wanted, wait_seconds: parts.waitSeconds },
+          { ...worker, ...claim, max_tasks: wanted, wait_seconds: parts.waitSeconds },
           { signal: polls.signal },
         ),
       )

@@ -41,9 +41,15 @@ export interface Execution {
   end(reason: LeaseEndedError): void
 }
 
+/** Who a worker is, to the server. */
+export interface WorkerName {
+  readonly worker_id: string
+  readonly worker_kind?: 'worker' | 'service'
+}
+
 export interface ExecutionParts {
   readonly client: Pick<Client, 'renewLease' | 'reportProgress'>
-  readonly workerId: string
+  readonly worker: WorkerName
   readonly log: WorkerLog
   readonly now: number
 }
@@ -52,7 +58,7 @@ export function createExecution(task: LeasedTask, parts: ExecutionParts): Execut
   const { client } = parts
   const controller = new AbortController()
   const { signal } = controller
-  const held = { worker_id: parts.workerId, task_id: task.task_id, lease_id: task.lease_id }
+  const held = { ...parts.worker, task_id: task.task_id, lease_id: task.lease_id }
   const log = logWith(parts.log, factsOf(task))
 
   async function whileHeld(call: () => Promise<unknown>): Promise<void> {

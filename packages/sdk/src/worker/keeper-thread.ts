@@ -12,7 +12,7 @@ export type ToThread =
 
 const { parentPort, workerData } = nodeThreads()!
 const port = parentPort!
-const { wire, workerId, ttlMs } = workerData as ThreadData // given by thread-keeper.ts alone
+const { wire, worker, ttlMs } = workerData as ThreadData // given by thread-keeper.ts alone
 const say = (message: FromThread) => port.postMessage(message)
 
 const client = createClient({
@@ -21,7 +21,7 @@ const client = createClient({
   retry: false,
 })
 const keeper = createLeaseKeeper({
-  renew: renewalsOver(client, workerId),
+  renew: renewalsOver(client, worker),
   ttlMs,
   clock: steadyClock,
   reports: {

@@ -15,8 +15,7 @@ export interface Registered {
   readonly schema: PayloadSchema<unknown> | undefined
 }
 
-export interface ShiftParts
-  extends Pick<ExchangeParts, 'workerId' | 'claim' | 'waitSeconds' | 'concurrency'> {
+export interface ShiftParts extends Pick<ExchangeParts, 'worker' | 'claim' | 'waitSeconds' | 'concurrency'> {
   readonly client: Client
   readonly tasks: ReadonlyMap<string, Registered>
   readonly ttlMs: number
@@ -39,14 +38,14 @@ export interface Shift {
 const FAREWELL_MS_MAX = 5_000
 
 export async function startShift(parts: ShiftParts): Promise<Shift> {
-  const { client, workerId, clock, emit, tasks } = parts
+  const { client, worker, clock, emit, tasks } = parts
   const executions = new Map<string, Execution>()
   const waiting: (() => void)[] = []
   let isStopping = false
-  const held = () => ({ client, workerId, log: parts.log, now: clock.now() })
+  const held = () => ({ client, worker, log: parts.log, now: clock.now() })
   const keeper = await openKeeper({
     client,
-    workerId,
+    worker,
     ttlMs: parts.ttlMs,
     clock: parts.testClock,
     renewFrom: parts.renewFrom,

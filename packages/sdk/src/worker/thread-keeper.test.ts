@@ -5,7 +5,11 @@ import type { HeldLease, LeaseKeeper } from './lease-keeper.ts'
 import { startThreadKeeper } from './thread-keeper.ts'
 
 const lease = (leaseId: string): HeldLease => ({ taskId: `task of ${leaseId}`, leaseId })
-const data = { wire: { url: 'http://127.0.0.1:9', apiKey: undefined }, workerId: 'w', ttlMs: 300_000 }
+const data = {
+  wire: { url: 'http://127.0.0.1:9', apiKey: undefined },
+  worker: { worker_id: 'w' },
+  ttlMs: 300_000,
+}
 
 afterEach(() => vi.restoreAllMocks())
 

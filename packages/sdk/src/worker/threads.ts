@@ -2,10 +2,11 @@
 import type * as WorkerThreads from 'node:worker_threads'
 import type { PlainWire } from '../client/wires.ts'
 import type { LostLease } from './errors.ts'
+import type { WorkerName } from './execution.ts'
 
 export interface ThreadData {
   readonly wire: PlainWire
-  readonly workerId: string
+  readonly worker: WorkerName
   readonly ttlMs: number
 }
 

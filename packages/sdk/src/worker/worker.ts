@@ -15,6 +15,8 @@ export interface WorkerOptions {
   readonly client: Client
   /** Stable over restarts, e.g. `renderer-1`: the ledger names it. */
   readonly workerId: string
+  /** Kind of principal that the ledger names; default worker. A program that also creates tasks is a service. */
+  readonly workerKind?: 'worker' | 'service'
   /** A task is offered only to workers that have all that it requires. */
   readonly capabilities?: readonly string[]
   /** Tasks at one time; default 10. */
@@ -93,7 +95,7 @@ export function createWorker(options: WorkerOptions): Worker {
     const ttlSeconds = Math.min(Math.max(options.leaseTtlSeconds ?? initial, min), max)
     return startShift({
       client,
-      workerId,
+      worker: { worker_id: workerId, ...(options.workerKind && { worker_kind: options.workerKind }) },
       tasks,
       concurrency,
       claim: {
