@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 // other name is a file or a folder of packages/server/src.
 const order = [
   ['sdk'],
-  ['clock', 'version'],
+  ['clock', 'version', 'scheduler'], // a scheduler knows AsyncGate by its sdk alone
   ['ids', 'config'],
   ['log', 'metrics', 'egress'],
   ['engine'],
@@ -24,7 +24,8 @@ const order = [
 // These packages, and nobody else's code, are the business of the parts named beside them.
 const owners: Record<string, string[]> = {
   pg: ['store'],
-  'node:sqlite': ['store'],
+  'node:sqlite': ['store', 'scheduler'],
+  croner: ['scheduler'],
   fastify: ['facade', 'gate'],
   'node:http': ['auth', 'facade', 'gate', 'egress'],
   'node:https': ['egress'],
@@ -42,6 +43,7 @@ const owners: Record<string, string[]> = {
 const outside: Record<string, string[]> = {
   sdk: ['zod', 'node:worker_threads'], // of the second the types alone, see the test that bundles it for browsers
   clock: [],
+  scheduler: ['@asyncgate/sdk', 'zod', 'croner', 'node:sqlite', 'node:crypto'],
   engine: ['@asyncgate/sdk', 'node:assert', 'node:assert/strict', 'node:crypto'],
 }
 
