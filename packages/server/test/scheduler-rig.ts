@@ -49,6 +49,7 @@ export function openNode({
   const ledger = createScheduleLedger({ client, schedulerId, file, onOtherLedger: () => {} })
   const round = createRound({ client, file, ledger, clock, log: silent })
   const requests = createRequests({ client, schedulerId, file, ledger, onChange: () => {} })
+  let isOpen = true
   const worker = { worker_id: schedulerId, worker_kind: 'service' } as const
   return {
     serve: async () => {
@@ -67,7 +68,10 @@ export function openNode({
       for (let nextAt = await round.runOnce(); nextAt !== null && nextAt <= clock.now(); )
         nextAt = await round.runOnce()
     },
-    close: () => open.close(),
+    close: () => {
+      if (isOpen) open.close()
+      isOpen = false
+    },
   }
 }
 

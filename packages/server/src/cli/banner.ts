@@ -19,7 +19,7 @@ export function listeningLine({ url, host, port }: Listening): string {
 export const DEVELOPMENT_WARNING =
   'DEVELOPMENT MODE: no credentials are asked for. Whoever reaches this address can do everything; it is loopback only.'
 
-export function banner({ url }: Listening, { config, durability, workerTypes, paint }: BannerFacts): string {
+export function banner({ url }: Listening, { config, durability, beside, paint }: BannerFacts): string {
   const facts = renderFacts(
     [
       ['API', url],
@@ -27,21 +27,22 @@ export function banner({ url }: Listening, { config, durability, workerTypes, pa
       ['Docs', `${url}/docs`],
       ['Database', hidePassword(config.database.url)],
       ['Durability', durability],
-      ...(workerTypes ? [['Worker', workerTypes.join(', ')] as const] : []),
+      ['Worker', beside?.workerTypes.join(', ')],
+      ['Scheduler', beside?.schedulerFile],
     ],
     paint,
   )
   const parts = [paint('bold', `AsyncGate ${VERSION}`), indent(facts)]
   if (config.auth.mode === 'dev')
-    parts.push(indent(warning(paint)), indent(firstTask(url, workerTypes !== undefined)))
+    parts.push(indent(warning(paint)), indent(firstTask(url, beside !== undefined)))
   return `\n${parts.join('\n\n')}\n\n`
 }
 
 interface BannerFacts {
   readonly config: Config
   readonly durability: string
-  /** What the worker beside the server takes, if there is one. */
-  readonly workerTypes: readonly string[] | undefined
+  /** What runs beside the server, if anything: the types that its worker takes, and the file of its scheduler. */
+  readonly beside: { readonly workerTypes: readonly string[]; readonly schedulerFile: string } | undefined
   readonly paint: Paint
 }
 

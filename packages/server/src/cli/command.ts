@@ -32,11 +32,12 @@ export interface Positional {
   readonly about: string
 }
 
-export type CommandGroup = 'run' | 'tasks' | 'inspect' | 'types' | 'access'
+export type CommandGroup = 'run' | 'tasks' | 'schedules' | 'inspect' | 'types' | 'access'
 
 export const GROUPS: Readonly<Record<CommandGroup, string>> = {
   run: 'Run',
   tasks: 'Work with tasks',
+  schedules: 'Work with schedules',
   inspect: 'Inspect',
   types: 'Register task types',
   access: 'Give and take access',

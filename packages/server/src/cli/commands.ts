@@ -6,6 +6,15 @@ import { keysCreate, keysList, keysRevoke, keysRotate } from './commands/keys.ts
 import { mcp } from './commands/mcp.ts'
 import { migrate } from './commands/migrate.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
+import { scheduleCreate } from './commands/schedule-create.ts'
+import { scheduler } from './commands/scheduler.ts'
+import {
+  scheduleDelete,
+  scheduleList,
+  schedulePause,
+  scheduleResume,
+  scheduleStatus,
+} from './commands/schedules.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
 import { tenantsCreate, tenantsKey, tenantsList, tenantsResume, tenantsSuspend } from './commands/tenants.ts'
@@ -17,6 +26,7 @@ export const commands: readonly Command[] = [
   dev,
   serve,
   worker,
+  scheduler,
   mcp,
   migrate,
   taskCreate,
@@ -26,6 +36,12 @@ export const commands: readonly Command[] = [
   taskCancel,
   taskRetry,
   taskExplain,
+  scheduleCreate,
+  scheduleList,
+  scheduleStatus,
+  schedulePause,
+  scheduleResume,
+  scheduleDelete,
   obligations,
   receiptsList,
   receiptsGet,

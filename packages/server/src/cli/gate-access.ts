@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { GateParts } from '../gate.ts'
 import type { Log } from '../log.ts'
+import type { SchedulerParts } from '../scheduler/scheduler.ts'
 import type { ReferenceParts } from '../worker/reference-worker.ts'
 
 export async function openLog(config: Pick<Config, 'log' | 'instanceId'>): Promise<Log> {
@@ -20,6 +21,12 @@ export async function startServer(config: Config, parts: Pick<GateParts, 'log' |
 export async function referenceWorker(parts: Omit<ReferenceParts, 'sleepClock'>) {
   const { createReferenceWorker } = await import('../worker/reference-worker.ts')
   return createReferenceWorker({ ...parts, sleepClock: systemClock })
+}
+
+/** `wallClock`: the system's. */
+export async function scheduler(parts: Omit<SchedulerParts, 'wallClock'>) {
+  const { createScheduler } = await import('../scheduler/scheduler.ts')
+  return createScheduler({ ...parts, wallClock: systemClock })
 }
 
 export async function openStoreOf(config: Pick<Config, 'database'>) {

@@ -16,8 +16,8 @@ export interface RoundParts {
   readonly log: WorkerLog
 }
 
-/** What other schedulers change is known here as late as that. */
-const FOLLOW_MS = 5_000
+/** What was changed through a scheduler with another file is known as late as that: before a run is fired, and in any case. */
+const FOLLOW_MS = { due: 15_000, idle: 60_000 }
 /** A run that the server refuses is tried again after this long: the reason may be mended there. */
 const REFUSED_MS = 60_000
 const DUE_MAX = 500
@@ -33,7 +33,8 @@ export function createRound({ client, file, ledger, clock, log }: RoundParts): R
   let followedAt = Number.NEGATIVE_INFINITY
 
   async function follow(): Promise<void> {
-    if (Math.abs(clock.now() - followedAt) < FOLLOW_MS) return
+    const isDue = file.due(clock.now(), 1).length > 0
+    if (Math.abs(clock.now() - followedAt) < FOLLOW_MS[isDue ? 'due' : 'idle']) return
     await ledger.follow()
     followedAt = clock.now()
   }

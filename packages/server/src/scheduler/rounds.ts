@@ -15,7 +15,7 @@ export interface Rounds {
   stop(): Promise<void>
 }
 
-/** What others do with schedules is known as late as that, and a clock that was set is noticed. */
+/** A clock that was set, and a machine that slept, are noticed as late as that. */
 const REST_MS_MAX = 15_000
 const RETRY_MS = 5_000
 

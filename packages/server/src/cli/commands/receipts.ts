@@ -130,8 +130,8 @@ function obligationTable({ open_obligations: open, relationship, cursor }: Oblig
   return `${renderTable(open, columns, view)}\n\n${count} Look at one with: asyncgate task get <task>${more}`
 }
 
-/** The instructions of a `task.assigned` name the type and, if its owner gave one, a summary. */
+/** The instructions of a `task.assigned` name the type and, if its owner gave one, a summary; a schedule has a name. */
 function instructionText({ body }: Receipt): string {
   const { type, summary } = (body.instructions ?? {}) as { type?: unknown; summary?: unknown }
-  return [type, summary].filter((part) => typeof part === 'string').join(': ')
+  return [type, summary, body.name].filter((part) => typeof part === 'string').join(': ')
 }

@@ -1,14 +1,14 @@
 // asyncgate dev | serve
-import type { Worker } from '@asyncgate/sdk'
 import { type Config, requireServable } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import { HARMLESS_TYPES, type ReferenceType } from '../../worker/types.ts'
 import { banner, DEVELOPMENT_WARNING, listeningLine } from '../banner.ts'
 import { command, type ExitCode } from '../command.ts'
 import { Refusal } from '../failure.ts'
-import { openLog, referenceWorker, startServer } from '../gate-access.ts'
+import { openLog, referenceWorker, scheduler, startServer } from '../gate-access.ts'
 import { leadProcesses } from '../processes/leader.ts'
 import { findMembership, type Membership } from '../processes/member.ts'
+import { SCHEDULER_FILE, SCHEDULER_ID } from '../schedule-call.ts'
 import { DATABASE_OPTIONS, LISTEN_OPTIONS, readConfig } from '../server-options.ts'
 import { hasColour, type StopSignal, type Terminal } from '../terminal.ts'
 import { painter } from '../text.ts'
@@ -28,11 +28,11 @@ const OPTIONS = {
 export const dev = command({
   name: 'dev',
   group: 'run',
-  summary: 'Start a server and a worker on this machine, without credentials.',
+  summary: 'Start a server, a worker and a scheduler on this machine, without credentials.',
   details:
     'Listens on loopback only and refuses everything else, since it asks nobody for a key. Tasks and receipts are kept ' +
     'in ./asyncgate.db unless --database says otherwise. A worker beside the server does tasks of the types ' +
-    `${HARMLESS_TYPES.join(', ')}, as "asyncgate worker" would.`,
+    `${HARMLESS_TYPES.join(', ')}, as "asyncgate worker" would, and a scheduler what "asyncgate schedule" asks for.`,
   configured: true,
   options: {
     ...OPTIONS,
@@ -47,7 +47,7 @@ export const dev = command({
   ],
   run: (call) => {
     const { config } = readConfig(call, { 'auth-mode': 'dev' })
-    return serveUntilStopped(config, call, call.values['no-worker'] ? undefined : HARMLESS_TYPES)
+    return serveUntilStopped(config, call, call.values['no-worker'] ? undefined : besideOf(config))
   },
 })
 
@@ -102,7 +102,7 @@ interface ServeCall {
 async function serveUntilStopped(
   config: Config,
   { values, terminal, membership }: ServeCall,
-  workerTypes?: readonly ReferenceType[],
+  beside?: Beside,
 ): Promise<ExitCode> {
   requireServable(config)
   const log = await openLog(config)
@@ -118,13 +118,13 @@ async function serveUntilStopped(
       banner(gate, {
         config,
         durability: await durabilityOf(gate),
-        workerTypes,
+        beside,
         paint: painter(hasColour(out, terminal.env)),
       }),
     )
-  const worker = workerTypes && (await startWorkerBeside(gate, { types: workerTypes, terminal, log }))
+  const workers = beside ? await startBeside(gate, { ...beside, terminal, log }) : []
   const signal = await stopped
-  await worker?.stop({ graceSeconds: DEV_GRACE_SECONDS })
+  await Promise.all(workers.map((worker) => worker.stop({ graceSeconds: DEV_GRACE_SECONDS })))
   if (await gate.stop()) {
     log.info('stopped')
     return 0
@@ -136,24 +136,38 @@ async function serveUntilStopped(
 
 type Gate = Awaited<ReturnType<typeof startServer>>
 
-interface WorkerBeside {
-  readonly types: readonly ReferenceType[]
+/** What runs with the server in development. */
+interface Beside {
+  readonly workerTypes: readonly ReferenceType[]
+  readonly schedulerFile: string
+}
+
+/** The scheduler's file goes with the database: its schedules are those of that ledger. */
+function besideOf({ database: { url } }: Config): Beside {
+  const ofDatabase = () => `${url.slice('sqlite:'.length).replace(/\.db$/, '')}-scheduler.db`
+  const elsewhere = url === 'memory:' ? ':memory:' : SCHEDULER_FILE
+  return {
+    workerTypes: HARMLESS_TYPES,
+    schedulerFile: url.startsWith('sqlite:') ? ofDatabase() : elsewhere,
+  }
+}
+
+interface StartedBeside extends Beside {
   readonly terminal: Terminal
   readonly log: Log
 }
 
-/** It calls over HTTP as any other worker would; only its renewals share the server's thread, which nothing there blocks. */
-async function startWorkerBeside(gate: Gate, { types, terminal, log }: WorkerBeside): Promise<Worker> {
-  const worker = await referenceWorker({
-    client: terminal.connect({ url: gate.url }),
-    workerId: 'dev-worker',
-    types,
-    log,
-    renewFrom: 'timer',
-    stopOnSignals: false,
-  })
-  worker.run().catch((error: unknown) => log.error({ error }, 'the worker has ended; the server goes on'))
-  return worker
+/** They call over HTTP as any others would; only their renewals share the server's thread, which nothing there blocks. */
+async function startBeside(gate: Gate, { workerTypes, schedulerFile, terminal, log }: StartedBeside) {
+  const client = terminal.connect({ url: gate.url })
+  const common = { client, log, renewFrom: 'timer', stopOnSignals: false } as const
+  const workers = [
+    await referenceWorker({ ...common, workerId: 'dev-worker', types: workerTypes }),
+    await scheduler({ ...common, schedulerId: SCHEDULER_ID, path: schedulerFile }),
+  ]
+  for (const worker of workers)
+    worker.run().catch((error: unknown) => log.error({ error }, 'a worker has ended; the server goes on'))
+  return workers
 }
 
 async function start(config: Config, log: Log, membership?: Membership): Promise<Gate> {

@@ -10,6 +10,7 @@ import { command } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { openLog, referenceWorker } from '../gate-access.ts'
 import { SERVER_OPTIONS } from '../server-call.ts'
+import { runUntilStopped } from '../stop.ts'
 import type { Terminal } from '../terminal.ts'
 
 export const worker = command({
@@ -64,14 +65,7 @@ export const worker = command({
       ...(values.concurrency !== undefined && { concurrency: values.concurrency }),
       ...(values['grace-seconds'] !== undefined && { graceSeconds: values['grace-seconds'] }),
     })
-    let isStopping = false
-    const ignore = terminal.onStopSignal((signal) => {
-      if (isStopping) return terminal.abort(signal)
-      isStopping = true
-      void reference.stop() // run() below tells when it has
-    })
-    await reference.run()
-    ignore()
+    await runUntilStopped(reference, terminal)
     return 0
   },
 })
