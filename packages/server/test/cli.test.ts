@@ -112,6 +112,42 @@ describe('tasks', () => {
   })
 })
 
+describe('schedules', () => {
+  const LINE = ['schedule', 'create', 'every weekday at 7', '--cron', '0 7 * * 1-5', '--tz', 'Europe/Berlin']
+
+  verifies(
+    'SCH-1',
+    'dev takes a schedule, shows its next five runs in its zone, pauses and ends it',
+    async () => {
+      const { url } = await start(['dev', '--database', 'memory:'])
+      const env = { ASYNCGATE_URL: url }
+      const created = await asyncgate([...LINE, '--type', 'echo', '--payload', '{"day":"{{run_at}}"}'], env)
+      expect(created).toMatchObject({ code: 0, err: '' })
+      expect(created.out.match(/(Mon|Tue|Wed|Thu|Fri) \d{4}-\d\d-\d\d 07:00:00 (CET|CEST)/g)).toHaveLength(5)
+      const { schedules } = JSON.parse((await asyncgate('schedule list --json', env)).out)
+      const { schedule_id: id } = schedules[0]
+      expect((await asyncgate('schedule list', env)).out).toMatch(
+        new RegExp(`${id} +active +0 7 .* Europe/Berlin`),
+      )
+      expect((await asyncgate(`schedule pause ${id}`, env)).out).toMatch(/status +paused/)
+      expect((await asyncgate(`schedule resume ${id} --json`, env)).out).toContain('"status":"active"')
+      expect(await asyncgate(`schedule delete ${id}`, env)).toMatchObject({ code: 0 })
+      expect(await asyncgate(`schedule status ${id}`, env)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`No schedule ${id}`),
+      })
+    },
+  )
+
+  test('what is asked for wrongly is said before or by the scheduler', async () => {
+    const { url } = await start(['dev', '--database', 'memory:'])
+    const env = { ASYNCGATE_URL: url }
+    expect(await asyncgate(['schedule', 'create', 'x', '--type', 'echo'], env)).toMatchObject({ code: 2 })
+    const refused = await asyncgate([...LINE, '--tz', 'Mars/Olympus', '--type', 'echo'], env)
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('timezone: it is no time zone') })
+  })
+})
+
 verifies('SDK-3', 'dev does the first task before the eyes of who created it', async () => {
   const { url } = await start(['dev', '--database', 'memory:'])
   const line = ['task', 'create', '--type', 'echo', '--payload', '{"hello":"world"}', '--wait', '--url', url]

@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@asyncgate/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../src/clock.ts'
 import { configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
+import { createLog } from '../src/log.ts'
+import { createScheduler } from '../src/scheduler/scheduler.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const run = promisify(execFile)
@@ -41,6 +44,23 @@ test('a worker with progress and cancel', async () => {
 
 test('a fan-out of a hundred tasks with a join', async () => {
   expect(await example(process.execPath, 'examples/fan-out.ts')).toContain('squares is 328350')
+})
+
+test('a nightly schedule', async () => {
+  const scheduler = createScheduler({
+    client: createClient({ url: gate.url }),
+    schedulerId: 'scheduler',
+    path: ':memory:',
+    wallClock: systemClock,
+    log: createLog({ log: { level: 'silent', format: 'json' }, instanceId: 'auto' }),
+    stopOnSignals: false,
+  })
+  const running = scheduler.run()
+  const out = await example(process.execPath, 'examples/nightly-schedule.ts')
+  expect(out).toContain('runs, each once')
+  expect(out).toContain('nothing is owed any more')
+  await scheduler.stop()
+  await running
 })
 
 test('a worker in Python', async (context) => {
