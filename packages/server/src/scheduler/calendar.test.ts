@@ -155,6 +155,11 @@ describe('cron', () => {
     ])
   })
 
+  test('the first of a month is not passed over for the 31st that the month before does not have', () => {
+    const calendar = calendarOf({ mode: 'cron', cron_expr: '0 0 1,31 * *' }, { timezone: 'UTC', startsAt: 0 })
+    expect(calendar.after(Date.UTC(2026, 1, 10))).toBe(Date.UTC(2026, 2, 1))
+  })
+
   test('every hour is every hour, whatever the clock shows', () => {
     expect(berlin('0 * * * *', '2026-10-24T23:30:00Z', 3)).toEqual([
       '2026-10-25T00:00:00.000Z',

@@ -1,7 +1,9 @@
 // asyncgate scheduler
 import { resolve } from 'node:path'
 import { clientSettings } from '../../config.ts'
+import { innermost } from '../cause.ts'
 import { command } from '../command.ts'
+import { Refusal } from '../failure.ts'
 import { openLog, scheduler as openScheduler } from '../gate-access.ts'
 import { SCHEDULER_FILE, SCHEDULER_ID } from '../schedule-call.ts'
 import { SERVER_OPTIONS } from '../server-call.ts'
@@ -38,12 +40,15 @@ export const scheduler = command({
       log: { level: 'info', format: values.json ? 'json' : 'auto' },
       instanceId: 'auto',
     })
+    const path = resolve(terminal.cwd, values.file ?? SCHEDULER_FILE)
     const schedules = await openScheduler({
       client: terminal.connect(clientSettings(values, terminal.env)),
       schedulerId: values.id ?? SCHEDULER_ID,
-      path: resolve(terminal.cwd, values.file ?? SCHEDULER_FILE),
+      path,
       log,
       stopOnSignals: false,
+    }).catch((error: unknown) => {
+      throw new Refusal(`The file ${path} cannot be used: ${innermost(error)}`)
     })
     await runUntilStopped(schedules, terminal)
     return 0
