@@ -24,12 +24,12 @@ import { observe } from './service/observe.ts'
 import { createPruner } from './service/pruner.ts'
 import { createReaper } from './service/reaper.ts'
 import { shareReading } from './service/shared-reading.ts'
-import { openStore } from './store/open.ts'
+import { migrateStore, openStore } from './store/open.ts'
 import type { Store } from './store/port.ts'
 import { createTypeRegistry } from './task-type/registry.ts'
 import { VERSION } from './version.ts'
 
-export { openStore } from './store/open.ts'
+export { migrateStore, openStore } from './store/open.ts'
 
 export interface GateParts {
   readonly log?: Log
@@ -239,20 +239,9 @@ function isDoneWithin(ms: number, work: Promise<void>, clock: Clock): Promise<bo
 }
 
 async function openMigrated(config: Config, log: Log): Promise<Store> {
-  if (config.database.migrationUrl !== null) {
-    const owner = await openStore(
-      { database: { ...config.database, url: config.database.migrationUrl } },
-      log,
-    )
-    try {
-      await owner.migrate()
-    } finally {
-      await owner.close()
-    }
-  }
   const store = await openStore(config, log)
   try {
-    if (config.database.migrationUrl === null) await store.migrate()
+    await migrateStore(store)
     return store
   } catch (error) {
     await store.close()

@@ -37,7 +37,8 @@ const DATABASES = {
   postgres: async () => {
     const database = await createDatabase()
     cleanups.push(() => database.drop())
-    return database.url
+    // One role that owns its database, as createuser and createdb make it.
+    return database.migrationUrl
   },
 }
 

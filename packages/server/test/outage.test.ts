@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { openDoor } from './doors.ts'
+import { createOwnedDatabase, createRoles, type RoleUrls } from './postgres-roles.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { verifies } from './requirements.ts'
 import { createVirtualClock } from './virtual-clock.ts'
@@ -15,14 +16,17 @@ const KEY = 'the-key-of-the-test'
 const RECOVERY = { timeout: 20_000, interval: 50 }
 
 let postgres: PostgresServer
+let roles: RoleUrls
 let gate: RunningGate
 
 beforeAll(async () => {
   postgres = await startPostgres({ fsync: true, settings: { max_connections: '30' } })
+  await createRoles(postgres.url)
+  roles = await createOwnedDatabase(postgres.url, 'gate')
   const config = configOf({
     port: 0,
     auth: { api_key: KEY },
-    database: { url: postgres.url, pool_size: 5 },
+    database: { url: roles.url, migration_url: roles.migrationUrl, pool_size: 5 },
     lease: {
       min_ttl_seconds: 1,
       default_ttl_seconds: 1,
@@ -181,11 +185,11 @@ verifies('OPER-5', 'a stop does not wait longer than its time for a database tha
   const config = configOf({
     port: 0,
     auth: { api_key: KEY },
-    database: { url: postgres.url },
+    database: { url: roles.url, migration_url: roles.migrationUrl },
     log: { level: 'silent' },
   })
   const other = await startGate(config, { clock })
-  const blocker = new Client({ connectionString: postgres.url })
+  const blocker = new Client({ connectionString: roles.adminUrl })
   await blocker.connect()
   await blocker.query('begin')
   await blocker.query('lock table tasks in access exclusive mode')

@@ -16,7 +16,7 @@ async function query(url: string, statement: string) {
 
 test('each test database is empty and apart from the others', async () => {
   const [one, two] = await Promise.all([createDatabase(), createDatabase()])
-  await query(one.url, 'create table note (id int)')
+  await query(one.adminUrl, 'create table note (id int)')
   expect(await query(two.url, "select to_regclass('note') as found")).toEqual([{ found: null }])
   await Promise.all([one.drop(), two.drop()])
   await expect(query(one.url, 'select 1')).rejects.toMatchObject({ code: '3D000' })

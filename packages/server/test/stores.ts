@@ -46,8 +46,7 @@ async function open(kind: StoreKind): Promise<OpenedStore> {
   }
   const { createPostgresStore } = await import('../src/store/postgres/index.ts')
   const database = await createDatabase()
-  const { url } = database
-  const connect = () => createPostgresStore({ url, poolSize: 4, preparedStatements: true })
+  const connect = () => createPostgresStore({ ...database, poolSize: 4, preparedStatements: true })
   const stores = [await connect()]
   return {
     store: stores[0]!,

@@ -43,7 +43,7 @@ describe('two servers on one PostgreSQL', () => {
 
   beforeAll(async () => {
     database = await createDatabase()
-    servers = [await start(database.url), await start(database.url)]
+    servers = [await start(database), await start(database)]
     told = await work(servers)
     for (const server of servers) expect(await server.stop('SIGTERM')).toBe(0)
     const store = await openStore(configOf({ database: { url: database.url } }))
@@ -152,10 +152,11 @@ describe('two servers on one PostgreSQL', () => {
 const TYPE_OF = { succeeded: 'task.completed', failed: 'task.failed', canceled: 'task.canceled' } as const
 const ENDS_OF_LEASES = ['lease.expired', 'task.completed', 'task.canceled']
 
-function start(url: string): Promise<CliServer> {
+function start({ url, migrationUrl }: TestDatabase): Promise<CliServer> {
   const env = {
     ASYNCGATE_AUTH_API_KEY: KEY,
     ASYNCGATE_DATABASE_URL: url,
+    ASYNCGATE_DATABASE_MIGRATION_URL: migrationUrl,
     ASYNCGATE_LOG_LEVEL: 'error',
     ASYNCGATE_LEASE_MIN_TTL_SECONDS: '1',
     ASYNCGATE_LEASE_SWEEP_INTERVAL_SECONDS: '0.5',

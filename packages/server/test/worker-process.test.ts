@@ -23,7 +23,10 @@ const DATABASES = {
     const drop = () => rm(folder, { recursive: true, force: true })
     return { url: `sqlite:${join(folder, 'gate.db')}`, drop }
   },
-  postgres: createDatabase,
+  postgres: async () => {
+    const { migrationUrl, drop } = await createDatabase()
+    return { url: migrationUrl, drop }
+  },
 }
 
 /** A server for one group of tests, and workers that end with each of them. */

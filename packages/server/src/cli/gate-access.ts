@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { GateParts } from '../gate.ts'
 import type { Log } from '../log.ts'
 import type { SchedulerParts } from '../scheduler/scheduler.ts'
+import type { Store } from '../store/port.ts'
 import type { ReferenceParts } from '../worker/reference-worker.ts'
 
 export async function openLog(config: Pick<Config, 'log' | 'instanceId'>): Promise<Log> {
@@ -34,7 +35,7 @@ export async function openStoreOf(config: Pick<Config, 'database'>) {
   return openStore(config)
 }
 
-/** Under the role that may change the schema. */
-export async function openStoreAsOwner({ database }: Config) {
-  return openStoreOf({ database: { ...database, url: database.migrationUrl ?? database.url } })
+export async function bringUpToDate(store: Store): Promise<readonly string[]> {
+  const { migrateStore } = await import('../gate.ts')
+  return migrateStore(store)
 }

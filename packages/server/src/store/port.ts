@@ -75,12 +75,21 @@ export interface Store extends Transactor, KeyStore, TenantStore, TaskTypeStore,
 
   migrate(): Promise<readonly string[]>
   pendingMigrations(): Promise<readonly string[]>
+  /** What would let this program past the database's own wall between tenants; a store without one has none. */
+  findBreaches(): Promise<readonly Breach[]>
   /** The database's own clock, where it is another machine's; null where it is ours. */
   readClock(): Promise<number | null>
   /** Throws `database_unavailable` unless the database answers. */
   ping(): Promise<void>
   durability(): Promise<{ readonly level: 'full' | 'reduced' | 'none'; readonly detail: string }>
   close(): Promise<void>
+}
+
+/** `role`: of the connection, and known before there is a schema; `table`: of the schema. */
+export interface Breach {
+  readonly of: 'role' | 'table'
+  readonly problem: string
+  readonly remedy: string
 }
 
 export interface Hint {

@@ -28,7 +28,7 @@ describe('four engines on one PostgreSQL', () => {
 
   beforeAll(async () => {
     database = await createDatabase()
-    const options = { url: database.url, poolSize: 3, preparedStatements: true }
+    const options = { ...database, poolSize: 3, preparedStatements: true }
     stores = await Promise.all(Array.from({ length: ENGINES }, () => createPostgresStore(options)))
     await Promise.all(stores.map((store) => store.migrate()))
   })

@@ -63,7 +63,7 @@ test('random work of several instances leaves all tables in agreement, without a
   const database = await createDatabase()
   const stores = await Promise.all(
     Array.from({ length: INSTANCES }, () =>
-      createPostgresStore({ url: database.url, poolSize: LOOPS, preparedStatements: true }),
+      createPostgresStore({ ...database, poolSize: LOOPS, preparedStatements: true }),
     ),
   )
   await stores[0]!.migrate()
@@ -83,7 +83,7 @@ test('random work of several instances leaves all tables in agreement, without a
   expect(await stores[0]!.findDoubtfulObligations(10)).toEqual([])
   await Promise.all(stores.map((store) => store.close()))
 
-  const client = new Client({ connectionString: database.url })
+  const client = new Client({ connectionString: database.adminUrl })
   await client.connect()
   for (const [what, sql] of Object.entries(CHECKS)) {
     const { rows } = await client.query<{ count: string }>(sql)
@@ -100,7 +100,7 @@ verifies(
   'what other transactions hold hides nothing of what is free, whatever its type',
   async () => {
     const database = await createDatabase()
-    const store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+    const store = await createPostgresStore({ ...database, poolSize: 2, preparedStatements: true })
     await store.migrate()
     const rig = createRig(store)
     const held: string[] = []
@@ -110,7 +110,7 @@ verifies(
     for (const summary of ['first', 'second']) await rig.create({ type: 'odd', summary })
     await rig.create({ type: 'even', summary: 'third' })
 
-    const other = new Client({ connectionString: database.url })
+    const other = new Client({ connectionString: database.adminUrl })
     await other.connect()
     await other.query('begin')
     await other.query('select 1 from task_states where task_id = any ($1::uuid[]) for update', [held])
@@ -128,12 +128,12 @@ verifies(
   'a task whose key another transaction counts just now is held, and not taken for none',
   async () => {
     const database = await createDatabase()
-    const store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+    const store = await createPostgresStore({ ...database, poolSize: 2, preparedStatements: true })
     await store.migrate()
     const rig = createRig(store)
     await rig.create({ concurrencyKey: 'k', concurrencyLimit: 2 })
 
-    const other = new Client({ connectionString: database.url })
+    const other = new Client({ connectionString: database.adminUrl })
     await other.connect()
     await other.query('begin')
     await other.query("select pg_advisory_xact_lock(hashtextextended($1::text || ' key k', 0))", [
@@ -150,10 +150,10 @@ verifies(
 
 test('a unit that has waited too long for a key is tried again, whatever was sent after it', async () => {
   const database = await createDatabase()
-  const store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+  const store = await createPostgresStore({ ...database, poolSize: 2, preparedStatements: true })
   await store.migrate()
   const rig = createRig(store)
-  const other = new Client({ connectionString: database.url })
+  const other = new Client({ connectionString: database.adminUrl })
   await other.connect()
   await other.query('begin')
   await other.query("select pg_advisory_xact_lock(hashtextextended($1::text || ' key k', 0))", [rig.tenantId])

@@ -95,15 +95,15 @@ describe.each(['planned while empty', 'analysed'])('plans, %s', (when) => {
 
   beforeAll(async () => {
     database = await createDatabase()
-    store = await createPostgresStore({ url: database.url, poolSize: 2, preparedStatements: true })
+    store = await createPostgresStore({ ...database, poolSize: 2, preparedStatements: true })
     await store.migrate()
     const rig = createRig(store)
     place = { tenantId: rig.tenantId, now: rig.now(), ids: [NONE] }
-    explainer = await openExplainer(database.url)
+    explainer = await openExplainer(database.url, rig.tenantId)
     if (when === 'planned while empty') await explainAll([...OWN_CASES, ...CASES])
     place = { ...place, ids: await fill(rig) }
     if (when === 'analysed') {
-      const admin = new Client({ connectionString: database.url })
+      const admin = new Client({ connectionString: database.adminUrl })
       await admin.connect()
       await admin.query('analyze')
       await admin.end()

@@ -1,5 +1,5 @@
 // How PostgreSQL would run a statement of the store: with the settings of the service's own connections,
-// prepared, and with the plan that it keeps for all values. Counts the rows that it really read.
+// prepared, under the role that serves and its policies, and with the plan that it keeps for all values. Counts the rows that it really read.
 import { Client } from 'pg'
 import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../../src/store/sql/session.ts'
 import { connectionConfig } from '../../src/store/postgres/pool.ts'
@@ -29,7 +29,7 @@ export interface Explainer extends Session {
 }
 
 /** A session that explains each statement as it runs it, and answers nothing. */
-export async function openExplainer(url: string): Promise<Explainer> {
+export async function openExplainer(url: string, tenantId: string): Promise<Explainer> {
   const client = new Client(connectionConfig({ url, poolSize: 1, preparedStatements: true }))
   await client.connect()
   await client.query('set plan_cache_mode = force_generic_plan')
@@ -44,6 +44,7 @@ export async function openExplainer(url: string): Promise<Explainer> {
     const literals = values.map((value) => (value === null ? 'null' : client.escapeLiteral(String(value))))
     const call = literals.length === 0 ? name : `${name} (${literals.join(', ')})`
     await client.query('begin')
+    await client.query("select set_config('asyncgate.tenant', $1, true)", [tenantId])
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(
       `explain (analyze, format json) execute ${call}`,
     )

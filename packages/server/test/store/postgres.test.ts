@@ -6,6 +6,7 @@ import type { Hint } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { NO_CHANGES, NO_NEEDS } from '../no-changes.ts'
+import { createOwnedDatabase, createRoles, type RoleUrls } from '../postgres-roles.ts'
 import { startPostgres } from '../postgres-server.ts'
 import { storeConformance } from './conformance.ts'
 import { NONE } from './plan-cases.ts'
@@ -14,16 +15,13 @@ import { MIGRATIONS } from '../../src/store/postgres/migrations/index.ts'
 
 const ALL = MIGRATIONS.map(({ name }) => name)
 
-const connect = (url: string, preparedStatements = true) =>
-  createPostgresStore({ url, poolSize: 4, preparedStatements })
+const connect = (roles: RoleUrls, preparedStatements = true) =>
+  createPostgresStore({ ...roles, poolSize: 4, preparedStatements })
 
 for (const prepared of [true, false]) {
   storeConformance(`postgres, ${prepared ? 'prepared' : 'unprepared'} statements`, async () => {
     const database = await createDatabase()
-    const [store, beside] = await Promise.all([
-      connect(database.url, prepared),
-      connect(database.url, prepared),
-    ])
+    const [store, beside] = await Promise.all([connect(database, prepared), connect(database, prepared)])
     await Promise.all([store.migrate(), beside.migrate()])
     return {
       store,
@@ -44,7 +42,7 @@ describe('postgres', () => {
   afterAll(() => database.drop())
 
   test('instances that migrate at once run each migration once', async () => {
-    const stores = await Promise.all(Array.from({ length: 4 }, () => connect(database.url)))
+    const stores = await Promise.all(Array.from({ length: 4 }, () => connect(database)))
     expect(await stores[0]!.pendingMigrations()).toEqual(ALL)
     const run = await Promise.all(stores.map((store) => store.migrate()))
     expect(run.flat()).toEqual(ALL)
@@ -53,7 +51,7 @@ describe('postgres', () => {
   })
 
   test('a change that cannot even be sent keeps the others of its commit from being made', async () => {
-    const store = await connect(database.url)
+    const store = await connect(database)
     await store.migrate()
     const { tenantId } = createRig(store)
     const seen = { principal: AGENT, instanceId: null, at: 1 }
@@ -67,10 +65,10 @@ describe('postgres', () => {
   })
 
   test('the database itself refuses to change, delete or truncate receipts', async () => {
-    const store = await connect(database.url)
+    const store = await connect(database)
     await store.migrate()
     await createRig(store).create()
-    const raw = new Client({ connectionString: database.url })
+    const raw = new Client({ connectionString: database.adminUrl })
     await raw.connect()
     await expect(raw.query("update receipts set receipt_type = 'x'")).rejects.toThrow(/append-only/)
     await expect(raw.query('delete from receipts')).rejects.toThrow(/append-only/)
@@ -80,13 +78,13 @@ describe('postgres', () => {
   })
 
   test('a renewal touches no index', async () => {
-    const store = await connect(database.url)
+    const store = await connect(database)
     await store.migrate()
     const rig = createRig(store)
     await rig.create()
     const [grant] = await rig.claim()
     const { worker, taskId, leaseId } = grant!.lease
-    const raw = new Client({ connectionString: database.url })
+    const raw = new Client({ connectionString: database.adminUrl })
     await raw.connect()
     const updates = async () => {
       await raw.query('select pg_stat_force_next_flush()')
@@ -107,7 +105,7 @@ describe('postgres', () => {
   })
 
   test('a hint reaches other instances, those that follow it soon merged, and not the one that sent it', async () => {
-    const [sender, receiver] = await Promise.all([connect(database.url), connect(database.url)])
+    const [sender, receiver] = await Promise.all([connect(database), connect(database)])
     const own: Hint[] = []
     sender.onHint((hint) => own.push(hint))
     const received: Hint[] = []
@@ -128,7 +126,7 @@ describe('postgres', () => {
   })
 
   test('durability follows the server’s settings', async () => {
-    const store = await connect(database.url)
+    const store = await connect(database)
     const { level, detail } = await store.durability()
     // The tests' server does without fsync.
     expect({ level, detail }).toEqual({ level: 'reduced', detail: expect.stringContaining('fsync=off') })
@@ -136,10 +134,10 @@ describe('postgres', () => {
   })
 
   test('a connection that is cut in the middle of a unit is answered, and service goes on', async () => {
-    const store = await connect(database.url)
+    const store = await connect(database)
     await store.migrate()
     const rig = createRig(store)
-    const raw = new Client({ connectionString: database.url })
+    const raw = new Client({ connectionString: database.adminUrl })
     await raw.connect()
     for (let round = 0; round < 5; round++) {
       const units = Array.from({ length: 8 }, () => rig.create())
@@ -163,12 +161,14 @@ describe('postgres', () => {
 
   test('without its server a store opens, answers database_unavailable, and serves again when it is back', async () => {
     const server = await startPostgres()
-    const store = await connect(server.url)
+    await createRoles(server.url)
+    const roles = await createOwnedDatabase(server.url, 'gate')
+    const store = await connect(roles)
     await store.migrate()
     const rig = createRig(store)
     await rig.create()
     await server.stop('immediate')
-    const late = await connect(server.url)
+    const late = await connect(roles)
     const unavailable = { code: 'database_unavailable', retryable: true }
     await expect(rig.create()).rejects.toMatchObject(unavailable)
     await expect(store.ping()).rejects.toMatchObject(unavailable)

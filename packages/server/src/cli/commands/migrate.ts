@@ -1,6 +1,6 @@
 // asyncgate migrate
 import { command } from '../command.ts'
-import { openStoreAsOwner } from '../gate-access.ts'
+import { bringUpToDate, openStoreOf } from '../gate-access.ts'
 import { show } from '../server-call.ts'
 import { DATABASE_OPTIONS, readConfig } from '../server-options.ts'
 
@@ -34,10 +34,10 @@ export const migrate = command({
   ],
   async run(call) {
     const { config } = readConfig(call)
-    const store = await openStoreAsOwner(config)
+    const store = await openStoreOf(config)
     try {
       const isDry = call.values['dry-run'] === true
-      const applied = isDry ? [] : await store.migrate()
+      const applied = isDry ? [] : await bringUpToDate(store)
       const pending = isDry ? await store.pendingMigrations() : []
       show({ applied, pending }, migratedText, call)
       return pending.length > 0 ? 1 : 0

@@ -100,6 +100,7 @@ export function createMemoryStore(): Store {
     },
     migrate: async () => [],
     pendingMigrations: async () => [],
+    findBreaches: async () => [],
     readClock: async () => null,
     ping: async () => {},
     durability: async () => ({ level: 'none', detail: 'memory: everything is lost when the server stops' }),

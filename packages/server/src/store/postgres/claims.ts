@@ -18,8 +18,8 @@ export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
   looks: `select l.lane, row_number() over () as look
       from lanes l
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
-  // As the index says it, so that a look for types cannot end up there, whatever the planner believes.
-  fits: "r.tenant_id = $1 and r.lane || '' = k.lane",
+  // The last condition always holds. The index says it too, so that a look for types cannot end up there.
+  fits: "r.tenant_id = $1 and r.lane = k.lane and r.type > ''",
   order: 'h.neg_priority, h.task_id',
 })
 

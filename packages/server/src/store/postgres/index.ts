@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
 import { type Driver, query, type Session } from '../sql/session.ts'
 import { createSqlStore } from '../sql/store.ts'
+import { findBreaches } from './breaches.ts'
 import { selectCandidates } from './claims.ts'
 import { createSessions } from './client.ts'
 import { createHints } from './hints.ts'
@@ -11,7 +12,7 @@ import { holdCounts, tryHoldKeys } from './locks.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
 import { connectionConfig, createPool, PLANNED_ONCE, UNFLUSHED } from './pool.ts'
-import { createScanner } from './scanner.ts'
+import { createReader, createScanner } from './reader.ts'
 import { beginTransaction } from './transaction.ts'
 
 /** The second is decided and sent while the first is being flushed; a third gained nothing on two cores. */
@@ -19,50 +20,60 @@ const COMMITS_AT_ONCE = 2
 
 export interface PostgresOptions {
   readonly url: string
+  /** As the role that owns the tables, where that is another. */
+  readonly migrationUrl?: string | null
   readonly poolSize: number
   readonly preparedStatements: boolean
   readonly log?: Log
 }
 
 export async function createPostgresStore(options: PostgresOptions): Promise<Store> {
+  return createSqlStore(createPostgresDriver(options))
+}
+
+export function createPostgresDriver(options: PostgresOptions): Driver {
   const half = Math.ceil(options.poolSize / 2)
   const writing = createPool({ ...options, poolSize: half, settings: PLANNED_ONCE })
   const reading = createPool({ ...options, poolSize: Math.max(1, options.poolSize - half) })
   const sessionOn = createSessions(options)
-  const reader = sessionOn(reading)
+  const toRead = { pool: reading, sessionOn }
+  // For what concerns no table of tenants.
+  const server = sessionOn(reading)
   const hints = createHints({
     config: connectionConfig({ ...options, settings: UNFLUSHED }),
     log: options.log,
   })
   let closing: Promise<void> | null = null
-  const driver: Driver = {
+  return {
     kind: 'postgres',
     commitsAtOnce: COMMITS_AT_ONCE,
-    reader,
-    scanner: createScanner(reading, sessionOn),
-    begin: () => beginTransaction(writing, sessionOn),
+    readerOf: (tenantId) => createReader(toRead, { tenantId }),
+    acrossTenants: createReader(toRead, 'every tenant'),
+    scanner: createScanner(toRead),
+    begin: (tenantId) =>
+      beginTransaction({ pool: writing, sessionOn }, { scope: { tenantId }, readOnly: false }),
     holdCounts,
     tryHoldKeys,
     selectCandidates,
     parkedHeads,
     hint: hints.send,
     onHint: hints.listen,
-    migrate: () => migrate(options.url),
-    pendingMigrations: () => pendingMigrations(options.url),
-    readClock: () => readClock(reader),
-    ping: async () => void (await reader.all(PING, [])),
-    durability: () => durability(reader),
+    migrate: () => migrate(options),
+    pendingMigrations: () => pendingMigrations(options),
+    findBreaches: () => findBreaches(server),
+    readClock: () => readClock(server),
+    ping: async () => void (await server.all(PING, [])),
+    durability: () => durability(server),
     close: () => (closing ??= Promise.all([hints.close(), writing.end(), reading.end()]).then(() => {})),
   }
-  return createSqlStore(driver)
 }
 
 const PING = query('ping', () => 'select 1 as one')
 
 const CLOCK = query('clock', () => 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now')
 
-async function readClock(reader: Session): Promise<number | null> {
-  const [row] = await reader.all<{ now: number }>(CLOCK, [])
+async function readClock(server: Session): Promise<number | null> {
+  const [row] = await server.all<{ now: number }>(CLOCK, [])
   return row?.now ?? null
 }
 
@@ -71,8 +82,8 @@ const DURABILITY = query(
   () => "select current_setting('synchronous_commit') as commits, current_setting('fsync') as fsync",
 )
 
-async function durability(reader: Session): ReturnType<Store['durability']> {
-  const [row] = await reader.all<{ commits: string; fsync: string }>(DURABILITY, [])
+async function durability(server: Session): ReturnType<Store['durability']> {
+  const [row] = await server.all<{ commits: string; fsync: string }>(DURABILITY, [])
   const detail = `PostgreSQL, synchronous_commit=${row?.commits}, fsync=${row?.fsync}`
   return { level: row?.commits !== 'off' && row?.fsync === 'on' ? 'full' : 'reduced', detail }
 }

@@ -2,14 +2,23 @@
 import { Client } from 'pg'
 import { type Applied, checksum, type Migration, pending } from '../sql/migrate.ts'
 import { toFailure } from './failure.ts'
+import { grantMissing } from './grants.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
 /** Any number, but always the same one. */
 const MIGRATION_LOCK = 4_180_226_001
 
-export async function migrate(url: string): Promise<readonly string[]> {
-  return withClient(url, async (client) => {
+export interface Roles {
+  /** As the role that serves. */
+  readonly url: string
+  /** As the role that owns the tables, where that is another. */
+  readonly migrationUrl?: string | null
+}
+
+export async function migrate({ url, migrationUrl }: Roles): Promise<readonly string[]> {
+  const serving = migrationUrl ? await withClient(url, roleOf) : null
+  return withClient(migrationUrl ?? url, async (client) => {
     await ask(client, 'begin')
     await ask(client, 'select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await ask(
@@ -26,13 +35,14 @@ export async function migrate(url: string): Promise<readonly string[]> {
       const row = [migration.name, checksum(migration)]
       await ask(client, 'insert into schema_migrations (name, checksum) values ($1, $2)', row)
     }
+    if (serving !== null && serving !== (await roleOf(client))) await grantMissing(client, serving)
     await ask(client, 'commit')
     return run.map(({ name }) => name)
   })
 }
 
-export async function pendingMigrations(url: string): Promise<readonly string[]> {
-  const run: Migration[] = await withClient(url, async (client) => {
+export async function pendingMigrations({ url, migrationUrl }: Roles): Promise<readonly string[]> {
+  const run: Migration[] = await withClient(migrationUrl ?? url, async (client) => {
     const [table] = await ask<{ found: string | null }>(
       client,
       "select to_regclass('schema_migrations') as found",
@@ -40,6 +50,11 @@ export async function pendingMigrations(url: string): Promise<readonly string[]>
     return pending(MIGRATIONS, table?.found === null ? [] : await applied(client))
   })
   return run.map(({ name }) => name)
+}
+
+async function roleOf(client: Client): Promise<string> {
+  const [row] = await ask<{ role: string }>(client, 'select current_user as role')
+  return row!.role
 }
 
 function applied(client: Client): Promise<Applied[]> {

@@ -7,6 +7,7 @@ import type { Client, Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import { StoreFailure } from '../sql/failure.ts'
 import type { Session, Transaction } from '../sql/session.ts'
 import { toFailure } from './failure.ts'
+import { type Scope, setScope } from './scope.ts'
 
 /** What can run a statement: a connection, or the pool. */
 export interface Wire {
@@ -15,14 +16,27 @@ export interface Wire {
 
 export type SessionOn = (wire: Wire, onUnsent?: () => void) => Session
 
-export async function beginTransaction(pool: Pool, sessionOn: SessionOn): Promise<Transaction> {
+export interface Connected {
+  readonly pool: Pool
+  readonly sessionOn: SessionOn
+}
+
+/** A scope without a tenant only reads: the database refuses it anything else. */
+export async function beginTransaction(
+  { pool, sessionOn }: Connected,
+  { scope, readOnly }: { readonly scope: Scope; readonly readOnly: boolean },
+): Promise<Transaction> {
   const client = await connect(pool)
   let open = true
   // What was never sent has not failed the transaction: the database would commit the rest of it.
   let whole = true
   // Statements after a failed `begin` fail too, and tell why it did; nobody waits for this answer.
   const wire = inOneWrite(client)
-  const begun = wire.query('begin').catch(() => {})
+  const session = sessionOn(wire, () => (whole = false))
+  const begun = Promise.allSettled([
+    wire.query(readOnly ? 'begin read only' : 'begin'),
+    setScope(session, scope),
+  ])
 
   function release(broken: boolean): void {
     open = false
@@ -30,7 +44,8 @@ export async function beginTransaction(pool: Pool, sessionOn: SessionOn): Promis
   }
 
   return {
-    ...sessionOn(wire, () => (whole = false)),
+    ...session,
+    enter: (tenantId) => setScope(session, { tenantId }),
     commit: async (written) => {
       const committed = wire.query(whole ? 'commit' : 'rollback')
       const [writing, ending] = await Promise.allSettled([written, committed, begun])

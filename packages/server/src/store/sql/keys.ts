@@ -16,30 +16,31 @@ import { inTransaction } from './transact.ts'
 import { isUuid, LAST_UUID } from './uuid.ts'
 
 export function createSqlKeys(driver: Driver): KeyStore {
-  const { reader, scanner } = driver
+  const { readerOf, acrossTenants, scanner } = driver
   return {
     findKey: async (prefix) => {
-      const row = await findKey(reader, prefix)
+      const row = await findKey(acrossTenants, prefix)
       return row === undefined ? null : { ...toKey(row), isTenantSuspended: row.tenant_suspended_at !== null }
     },
     readKey: async (tenantId, keyId) =>
-      isUuid(keyId) ? keyFromRow(await readKey(reader, tenantId, keyId)) : null,
+      isUuid(keyId) ? keyFromRow(await readKey(readerOf(tenantId), tenantId, keyId)) : null,
     listKeys: async ({ tenantId, before, limit }) => {
-      const rows = await listKeys(reader, { tenantId, before: before ?? LAST_UUID, limit })
+      const rows = await listKeys(readerOf(tenantId), { tenantId, before: before ?? LAST_UUID, limit })
       return rows.map(toKey)
     },
     hasLiveKeys: async (now) => (await liveKey(scanner, now)).length > 0,
-    addKey: (key) => inTransaction(driver, async (tx) => void (await addKey(tx, rowOf(key)))),
+    addKey: (key) =>
+      inTransaction({ driver, tenantId: key.tenantId }, async (tx) => void (await addKey(tx, rowOf(key)))),
     replaceKey: async ({ keyId, until, now, replacement }) => {
       const { tenantId } = replacement
-      return inTransaction(driver, async (tx) => {
+      return inTransaction({ driver, tenantId }, async (tx) => {
         const [ended] = isUuid(keyId) ? await endKey(tx, { tenantId, keyId, until, now }) : []
         if (ended !== undefined) await addKey(tx, rowOf(replacement))
         return ended !== undefined
       })
     },
     revokeKey: ({ tenantId, keyId, now }) =>
-      inTransaction(driver, async (tx) =>
+      inTransaction({ driver, tenantId }, async (tx) =>
         isUuid(keyId) ? keyFromRow(await revokeKey(tx, { tenantId, keyId, now })) : null,
       ),
   }

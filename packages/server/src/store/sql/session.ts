@@ -114,6 +114,8 @@ export interface Session {
 }
 
 export interface Transaction extends Session {
+  /** What follows is another tenant's: for the few commits that write to more than one. */
+  enter(tenantId: string): Promise<void>
   /** Commits once `written` is fulfilled; what it rejects with is the reason why nothing was committed. */
   commit(written: Promise<unknown>): Promise<void>
   /** Never rejects: whatever is broken is dropped. */
@@ -150,10 +152,14 @@ export interface ParkedHead {
 export interface Driver {
   readonly kind: Store['kind']
   readonly commitsAtOnce: Store['commitsAtOnce']
-  readonly reader: Session
-  /** For statements that read whole tables: checks and figures, which nobody waits for. */
+  /** The tenant's rows and no others, whatever a statement asks for, where the database can hold to that. */
+  readerOf(tenantId: string): Session
+  /** For the few reads that look across tenants; no caller is answered with what they find. */
+  readonly acrossTenants: Session
+  /** Across tenants too, for statements that read whole tables: checks and figures, which nobody waits for. */
   readonly scanner: Session
-  begin(): Promise<Transaction>
+  /** Sees and changes the tenant's rows alone, as above. */
+  begin(tenantId: string): Promise<Transaction>
   /**
    * Locks the keys of these tasks, and these keys, workers and tenant, in one order, until the end of the
    * transaction.
@@ -171,6 +177,7 @@ export interface Driver {
   onHint: Store['onHint']
   migrate: Store['migrate']
   pendingMigrations: Store['pendingMigrations']
+  findBreaches: Store['findBreaches']
   readClock: Store['readClock']
   ping: Store['ping']
   durability: Store['durability']

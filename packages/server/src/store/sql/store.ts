@@ -27,12 +27,12 @@ import { transact } from './transact.ts'
 import { isUuid, uuids } from './uuid.ts'
 
 export function createSqlStore(driver: Driver): Store {
-  const { reader, scanner } = driver
+  const { readerOf, acrossTenants, scanner } = driver
   const lanes = createLanes()
   const keyed = new Set<string>()
 
   async function readReceipts(tenantId: string, receiptIds: readonly string[]) {
-    const rows = await receiptsById(reader, tenantId, uuids(new Set(receiptIds)))
+    const rows = await receiptsById(readerOf(tenantId), tenantId, uuids(new Set(receiptIds)))
     return rows.map(positionedFromRow)
   }
 
@@ -40,49 +40,52 @@ export function createSqlStore(driver: Driver): Store {
     kind: driver.kind,
     commitsAtOnce: driver.commitsAtOnce,
     transact: (unit) => transact({ driver, lanes, keyed }, unit),
-    readTask: async (tenantId, taskId) => (isUuid(taskId) ? readTask(reader, tenantId, taskId) : null),
+    readTask: async (tenantId, taskId) =>
+      isUuid(taskId) ? readTask(readerOf(tenantId), tenantId, taskId) : null,
     listTasks: async (wanted) => {
       if (wanted.before !== null && !isUuid(wanted.before)) return []
-      return (await listTasks(reader, wanted)).map(taskViewFromRow)
+      return (await listTasks(readerOf(wanted.tenantId), wanted)).map(taskViewFromRow)
     },
     listProgress: async ({ tenantId, taskId, after, limit }) =>
-      isUuid(taskId) ? listProgress(reader, { tenantId, taskId, after: after ?? 0, limit }) : [],
+      isUuid(taskId) ? listProgress(readerOf(tenantId), { tenantId, taskId, after: after ?? 0, limit }) : [],
     readReceipt: async (tenantId, receiptId) => (await readReceipts(tenantId, [receiptId]))[0] ?? null,
     readReceipts,
     listReceipts: async (wanted) => {
       if (wanted.taskId !== null && !isUuid(wanted.taskId)) return []
-      return (await listReceipts(reader, wanted)).map(positionedFromRow)
+      return (await listReceipts(readerOf(wanted.tenantId), wanted)).map(positionedFromRow)
     },
     openObligations: async ({ tenantId, principal: { kind, id }, after, limit }) =>
-      (await openObligations(reader, tenantId, { kind, id, after: after ?? 0, limit })).map(
+      (await openObligations(readerOf(tenantId), tenantId, { kind, id, after: after ?? 0, limit })).map(
         positionedFromRow,
       ),
     dischargedBy: async (tenantId, receiptId) =>
-      isUuid(receiptId) ? (await obligation(reader, tenantId, receiptId))?.discharged_by : undefined,
+      isUuid(receiptId)
+        ? (await obligation(readerOf(tenantId), tenantId, receiptId))?.discharged_by
+        : undefined,
     readRelationship: async (tenantId, principal) => {
-      const row = await relationship(reader, tenantId, principal)
+      const row = await relationship(readerOf(tenantId), tenantId, principal)
       return row === undefined ? null : relationshipFromRow(principal, row)
     },
     countActive: async (tenantId, key) =>
       key === null
-        ? activeOfTenant(reader, tenantId)
-        : ((await activeByKey(reader, tenantId, [key]))[0]?.active ?? 0),
+        ? activeOfTenant(readerOf(tenantId), tenantId)
+        : ((await activeByKey(readerOf(tenantId), tenantId, [key]))[0]?.active ?? 0),
     dueLeases: async (now, limit) =>
-      (await dueLeases(reader, { now, limit })).map((row) => ({
+      (await dueLeases(acrossTenants, { now, limit })).map((row) => ({
         tenantId: row.tenant_id,
         taskId: row.task_id,
         leaseId: row.lease_id,
       })),
     dueTimers: async (now, limit) =>
-      (await dueTimers(reader, { now, limit })).map((row) => ({
+      (await dueTimers(acrossTenants, { now, limit })).map((row) => ({
         tenantId: row.tenant_id,
         taskId: row.task_id,
         kind: row.kind,
       })),
-    dueDependents: async (limit) => (await dueDependents(reader, limit)).map(dependentFromRow),
+    dueDependents: async (limit) => (await dueDependents(acrossTenants, limit)).map(dependentFromRow),
     dependentsOf: async (tenantId, taskIds) =>
-      distinctDependents(await dependentsOf(reader, tenantId, uuids(taskIds))),
-    nextEligibleAt: (tenantId) => nextEligibleAt(reader, tenantId),
+      distinctDependents(await dependentsOf(readerOf(tenantId), tenantId, uuids(taskIds))),
+    nextEligibleAt: (tenantId) => nextEligibleAt(readerOf(tenantId), tenantId),
     stats: () => readStats(scanner),
     findDoubtfulObligations: async (limit) =>
       (await doubtfulObligations(scanner, limit)).map((row) => row.receipt_id),
@@ -94,6 +97,7 @@ export function createSqlStore(driver: Driver): Store {
     onHint: driver.onHint,
     migrate: driver.migrate,
     pendingMigrations: driver.pendingMigrations,
+    findBreaches: driver.findBreaches,
     readClock: driver.readClock,
     ping: driver.ping,
     durability: driver.durability,

@@ -13,17 +13,18 @@ import {
 import { inTransaction } from './transact.ts'
 
 export function createSqlTaskTypes(driver: Driver): TaskTypeStore {
-  const { reader } = driver
+  const { readerOf } = driver
   return {
-    readType: async (tenantId, type) => typeFromRow(await readType(reader, tenantId, type)),
+    readType: async (tenantId, type) => typeFromRow(await readType(readerOf(tenantId), tenantId, type)),
     listTypes: async ({ tenantId, after, limit }) =>
-      (await listTypes(reader, { tenantId, after: after ?? '', limit })).map(toType),
-    putType: (type) => inTransaction(driver, async (tx) => toType(await putType(tx, rowOf(type)))),
+      (await listTypes(readerOf(tenantId), { tenantId, after: after ?? '', limit })).map(toType),
+    putType: (type) =>
+      inTransaction({ driver, tenantId: type.tenantId }, async (tx) => toType(await putType(tx, rowOf(type)))),
     deleteType: (tenantId, type) =>
-      inTransaction(driver, async (tx) => typeFromRow(await deleteType(tx, tenantId, type))),
-    readRegisteredOnly: (tenantId) => readRegisteredOnly(reader, tenantId),
+      inTransaction({ driver, tenantId }, async (tx) => typeFromRow(await deleteType(tx, tenantId, type))),
+    readRegisteredOnly: (tenantId) => readRegisteredOnly(readerOf(tenantId), tenantId),
     setRegisteredOnly: (tenantId, registeredOnly) =>
-      inTransaction(driver, (tx) => setRegisteredOnly(tx, tenantId, registeredOnly)),
+      inTransaction({ driver, tenantId }, (tx) => setRegisteredOnly(tx, tenantId, registeredOnly)),
   }
 }
 

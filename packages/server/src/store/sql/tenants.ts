@@ -5,17 +5,19 @@ import { addTenant, listTenants, readTenant, suspendTenant, type TenantRow } fro
 import { inTransaction } from './transact.ts'
 
 export function createSqlTenants(driver: Driver): TenantStore {
-  const { reader } = driver
+  const { readerOf, acrossTenants } = driver
   return {
-    readTenant: async (tenantId) => tenantFromRow(await readTenant(reader, tenantId)),
+    readTenant: async (tenantId) => tenantFromRow(await readTenant(readerOf(tenantId), tenantId)),
     listTenants: async ({ after, limit }) =>
-      (await listTenants(reader, { after: after ?? '', limit })).map(toTenant),
+      (await listTenants(acrossTenants, { after: after ?? '', limit })).map(toTenant),
     addTenant: ({ tenantId, name, createdAt, suspendedAt }) => {
       const row = { tenant_id: tenantId, name, created_at: createdAt, suspended_at: suspendedAt }
-      return inTransaction(driver, async (tx) => (await addTenant(tx, row)).length > 0)
+      return inTransaction({ driver, tenantId }, async (tx) => (await addTenant(tx, row)).length > 0)
     },
     suspendTenant: ({ tenantId, suspendedAt }) =>
-      inTransaction(driver, async (tx) => tenantFromRow(await suspendTenant(tx, tenantId, suspendedAt))),
+      inTransaction({ driver, tenantId }, async (tx) =>
+        tenantFromRow(await suspendTenant(tx, tenantId, suspendedAt)),
+      ),
   }
 }
 

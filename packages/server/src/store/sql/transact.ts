@@ -31,10 +31,10 @@ export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
 
 /** Statements that belong together and decide nothing. */
 export async function inTransaction<T>(
-  driver: Pick<Driver, 'begin'>,
+  { driver, tenantId }: { driver: Pick<Driver, 'begin'>; tenantId: string },
   run: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  const tx = await driver.begin()
+  const tx = await driver.begin(tenantId)
   try {
     const result = await run(tx)
     await tx.commit(Promise.resolve())
@@ -47,7 +47,7 @@ export async function inTransaction<T>(
 
 /** `null`: something had to be done first; see `load`. */
 async function attempt<T>({ driver, lanes, keyed }: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
-  const tx = await driver.begin()
+  const tx = await driver.begin(unit.tenantId)
   try {
     const snapshot = await load({ driver, tx, keyed, ...unit })
     if (snapshot === null) {

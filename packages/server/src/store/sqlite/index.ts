@@ -61,7 +61,9 @@ function createDriver(writer: Connection, reader: Connection): Driver {
   return {
     kind: 'sqlite',
     commitsAtOnce: 1,
-    reader,
+    // A file has no second wall between tenants: its statements alone keep them apart.
+    readerOf: () => reader,
+    acrossTenants: reader,
     scanner: reader,
     begin: () => beginTransaction(writer, turns),
     // One writer at a time: nobody else counts, locks or waits meanwhile.
@@ -73,6 +75,7 @@ function createDriver(writer: Connection, reader: Connection): Driver {
     onHint: () => () => {},
     migrate: () => migrate(writer, turns),
     pendingMigrations: async () => (await unapplied(reader)).map(({ name }) => name),
+    findBreaches: async () => [],
     readClock: async () => null,
     ping: async () => void (await reader.all(PING, [])),
     durability: () => durability(writer),

@@ -20,6 +20,7 @@ export async function beginTransaction(writer: Connection, turns: Turns): Promis
   return {
     all: writer.all,
     each: writer.each,
+    enter: async () => {},
     commit: async (written) => {
       await written
       end('commit')

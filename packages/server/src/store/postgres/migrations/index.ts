@@ -5,5 +5,11 @@ import { keys } from './0002-keys.ts'
 import { tenants } from './0003-tenants.ts'
 import { audit } from './0004-audit.ts'
 import { taskTypes } from './0006-task-types.ts'
+import { tenantWall } from './0009-tenant-wall.ts'
+import type { TenantMigration } from './tenant-wall.ts'
 
-export const MIGRATIONS: readonly Migration[] = [core, keys, tenants, audit, taskTypes]
+export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [core, keys, tenants, audit, taskTypes, tenantWall]
+
+export const TENANT_TABLES: readonly string[] = MIGRATIONS.flatMap((migration) =>
+  'tables' in migration ? migration.tables : [],
+)

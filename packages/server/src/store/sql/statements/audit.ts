@@ -1,8 +1,8 @@
-// The audit log, and the one question across tenants that it asks.
+// The audit log, and the two questions across tenants that it asks.
 import type { AuditEvent, AuditSeverity } from '@asyncgate/sdk'
 import type { PrincipalKind } from '../../../engine/model.ts'
 import { allOf, type Filter } from '../filter.ts'
-import { listQuery, query, type Session, type Value } from '../session.ts'
+import { bulk, listQuery, query, type Session, type Value } from '../session.ts'
 
 export interface AuditRecord {
   readonly tenant_id: string
@@ -50,17 +50,35 @@ export function listAudit(session: Session, filter: Filter, limit: number): Prom
   return session.all(statement, [...params, limit])
 }
 
-const PRUNE_AUDIT = query(
-  'prune_audit',
-  () => `
-    delete from audit_log where (tenant_id, audit_id) in (
-      select tenant_id, audit_id from audit_log where at < $1 order by at limit $2
-    )
+/** Of all tenants: what is kept for a time only is the system's business. */
+const AGED_AUDIT = query(
+  'aged_audit',
+  () => 'select tenant_id, audit_id from audit_log where at < $1 order by at limit $2',
+)
+
+export function agedAudit(
+  session: Session,
+  before: number,
+  limit: number,
+): Promise<{ tenant_id: string; audit_id: string }[]> {
+  return session.all(AGED_AUDIT, [before, limit])
+}
+
+const REMOVE_AUDIT = bulk(
+  'remove_audit',
+  { audit_id: 'uuid' },
+  (x, words) => `
+    delete from audit_log
+    where tenant_id = $1 and ${words.among('audit_id', `select x.audit_id from ${x}`)}
     returning audit_id`,
 )
 
-export function pruneAudit(session: Session, before: number, limit: number): Promise<{ audit_id: string }[]> {
-  return session.all(PRUNE_AUDIT, [before, limit])
+export function removeAudit(
+  session: Session,
+  tenantId: string,
+  rows: readonly { audit_id: string }[],
+): Promise<{ audit_id: string }[]> {
+  return session.each(REMOVE_AUDIT, tenantId, rows)
 }
 
 const FOREIGN_OWNER = query('foreign_owner', (words) => {

@@ -1,0 +1,33 @@
+// The second wall between tenants: policies that show a transaction the rows of the tenant that it has entered
+// (scope.ts), and let it write no others, whatever its statements ask for. FORCE binds the owner of the tables too.
+//
+// Each setting is asked for once per statement, since it stands in a select of its own. Asked for at each row, a count
+// over 20,000 rows took 9.1 ms instead of 3.1 ms (2.2 ms without policies). A lookup of 20 rows by their ids takes
+// 112 µs of the database's time, 97 µs without.
+//
+// "Is not distinct from" says the same as an equals sign, but no index can serve it: statements find their rows by their
+// own conditions. With the sign, a plan made while a table was empty read the whole tenant to change one row.
+//
+// A migration that changes rows of such a table would see none of them: it says `no force row level security` before,
+// and `force row level security` afterwards.
+import type { Migration } from '../../sql/migrate.ts'
+
+export interface TenantMigration extends Migration {
+  /** Tables with a tenant that it adds, or that had no wall before. */
+  readonly tables: readonly string[]
+}
+
+/** Every table with a column `tenant_id` is named by a migration that was made with this. */
+export function walled({ name, tables, sql }: TenantMigration): TenantMigration {
+  return { name, tables, sql: [sql, ...tables.map(wall)].join('\n') }
+}
+
+/** Any other policy would show more. */
+export const POLICIES = ['own_tenant', 'every_tenant_to_look'] as const
+
+const wall = (table: string) => `
+alter table ${table} enable row level security, force row level security;
+create policy ${POLICIES[0]} on ${table}
+  using (tenant_id is not distinct from (select current_setting('asyncgate.tenant', true)));
+create policy ${POLICIES[1]} on ${table} for select
+  using ((select current_setting('asyncgate.sees', true)) = 'every tenant');`
