@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createMemoryStore } from '../src/store/memory/index.ts'
 import type { Store } from '../src/store/port.ts'
+import type { PostgresOptions } from '../src/store/postgres/index.ts'
 import { createDatabase } from './database.ts'
 
 export const STORE_KINDS = ['memory', 'sqlite', 'postgres'] as const
@@ -45,8 +46,20 @@ async function open(kind: StoreKind): Promise<OpenedStore> {
     }
   }
   const { createPostgresStore } = await import('../src/store/postgres/index.ts')
+  return openOnPostgres(createPostgresStore)
+}
+
+/** PostgreSQL with statements that have forgotten the tenant. */
+export async function openUnfilteredStore(): Promise<OpenedStore> {
+  const { createUnfilteredStore } = await import('./unfiltered.ts')
+  const opened = await openOnPostgres(async (options) => createUnfilteredStore(options))
+  await opened.store.migrate()
+  return opened
+}
+
+async function openOnPostgres(create: (options: PostgresOptions) => Promise<Store>): Promise<OpenedStore> {
   const database = await createDatabase()
-  const connect = () => createPostgresStore({ ...database, poolSize: 4, preparedStatements: true })
+  const connect = () => create({ ...database, poolSize: 4, preparedStatements: true })
   const stores = [await connect()]
   return {
     store: stores[0]!,

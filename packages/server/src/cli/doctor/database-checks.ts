@@ -22,6 +22,7 @@ export type DatabaseCheck = (store: Store, examination: Examination, config: Con
 /** In this order; each is run with the store open. */
 export const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   schema: checkSchema,
+  tenants: checkTenants,
   durability: checkDurability,
   clock: checkClock,
   ledger: checkLedger,
@@ -40,6 +41,21 @@ async function checkSchema(store: Store): Promise<Finding> {
   const pending = await store.pendingMigrations()
   if (pending.length === 0) return ok('current')
   return fail(`${pending.length} migrations are missing: ${pending.join(', ')}.`, 'Run: asyncgate migrate')
+}
+
+async function checkTenants(store: Store): Promise<Finding> {
+  const breaches = await store.findBreaches()
+  if (breaches.length > 0) {
+    return fail(
+      breaches.map(({ problem }) => problem).join('\n'),
+      breaches.map(({ remedy }) => remedy).join('\n'),
+    )
+  }
+  return ok(
+    store.kind === 'postgres'
+      ? 'row-level security keeps them apart as well'
+      : `kept apart by the statements alone; ${store.kind} has no row-level security`,
+  )
 }
 
 async function checkDurability(store: Store): Promise<Finding> {

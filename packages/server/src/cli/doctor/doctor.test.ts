@@ -71,6 +71,7 @@ test('a memory store is well but keeps nothing', async () => {
   expect(statuses(found)).toEqual({
     database: 'ok',
     schema: 'ok',
+    tenants: 'ok',
     durability: 'warn',
     clock: 'ok',
     ledger: 'ok',
@@ -129,6 +130,7 @@ test('a database that does not answer fails once, and the rest is skipped', asyn
   expect(statuses(found)).toEqual({
     database: 'fail',
     schema: 'skipped',
+    tenants: 'skipped',
     durability: 'skipped',
     clock: 'skipped',
     ledger: 'skipped',

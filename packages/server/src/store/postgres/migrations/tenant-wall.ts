@@ -5,8 +5,8 @@
 // over 20,000 rows took 9.1 ms instead of 3.1 ms (2.2 ms without policies). A lookup of 20 rows by their ids takes
 // 112 µs of the database's time, 97 µs without.
 //
-// "Is not distinct from" says the same as an equals sign, but no index can serve it: statements find their rows by their
-// own conditions. With the sign, a plan made while a table was empty read the whole tenant to change one row.
+// `coalesce` hides the comparison from the planner, so that statements find their rows by their own conditions alone. An
+// index on it, or the belief that few rows pass it, made plans that read the whole tenant for each row to be changed.
 //
 // A migration that changes rows of such a table would see none of them: it says `no force row level security` before,
 // and `force row level security` afterwards.
@@ -28,6 +28,6 @@ export const POLICIES = ['own_tenant', 'every_tenant_to_look'] as const
 const wall = (table: string) => `
 alter table ${table} enable row level security, force row level security;
 create policy ${POLICIES[0]} on ${table}
-  using (tenant_id is not distinct from (select current_setting('asyncgate.tenant', true)));
+  using (coalesce(tenant_id = (select current_setting('asyncgate.tenant', true)), false));
 create policy ${POLICIES[1]} on ${table} for select
   using ((select current_setting('asyncgate.sees', true)) = 'every tenant');`
