@@ -322,6 +322,7 @@ test('doctor finds a running server and its database well', async () => {
     address: 'ok',
     database: 'ok',
     schema: 'ok',
+    tenants: 'ok',
     durability: 'ok',
     clock: 'ok',
     ledger: 'ok',

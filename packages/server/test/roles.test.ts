@@ -139,6 +139,20 @@ verifies(
   },
 )
 
+verifies(
+  'TEN-1',
+  'a role that owns nothing serves a schema that is current, and is told who must migrate another',
+  async () => {
+    const alone = { url: database.url, migrationUrl: null }
+    const message = await refusal(alone)
+    expect(message).toContain('The role gate_server may not bring the schema to this version')
+    expect(message).toMatch(/"alter database test_\w+ owner to gate_server;"/)
+    expect(message).toContain('database.migration_url')
+    await start(database)
+    await start(alone)
+  },
+)
+
 verifies('TEN-1', 'the doctor finds what is open between tenants, and its remedy', async () => {
   await start(database)
   const examine = async () => {

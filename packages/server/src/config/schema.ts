@@ -106,7 +106,8 @@ const database = z.strictObject({
     secret: 'password',
   }),
   migration_url: text(databaseUrl.nullable().default(null), {
-    about: 'The same database under the role that owns the schema, where that is another role.',
+    about:
+      'PostgreSQL: the same database under the role that owns the schema, where that is another role. It migrates.',
     expects: 'a database URL as for database.url, or nothing',
     secret: 'password',
   }),

@@ -14,8 +14,9 @@ export const migrate = command({
   group: 'run',
   summary: 'Bring the database to the schema of this version.',
   details:
-    'Migrations go forward only and are safe to run from several places at once. Servers run them at their start too, ' +
-    'unless another role owns the schema: then run this with database.migration_url set.',
+    'Migrations go forward only and are safe to run from several places at once. Servers run them at their start too. ' +
+    'With database.migration_url they run under its role, and the role of database.url is granted what a server needs; ' +
+    'a server can then be started without it.',
   configured: true,
   options: {
     'dry-run': {

@@ -1,5 +1,6 @@
 // Migrations on PostgreSQL: one transaction under a lock, so that any number of instances may start at once.
-import { Client } from 'pg'
+import { Client, DatabaseError } from 'pg'
+import { ConfigError } from '../../config.ts'
 import { type Applied, checksum, type Migration, pending } from '../sql/migrate.ts'
 import { toFailure } from './failure.ts'
 import { grantMissing } from './grants.ts'
@@ -19,37 +20,57 @@ export interface Roles {
 export async function migrate({ url, migrationUrl }: Roles): Promise<readonly string[]> {
   const serving = migrationUrl ? await withClient(url, roleOf) : null
   return withClient(migrationUrl ?? url, async (client) => {
-    await ask(client, 'begin')
-    await ask(client, 'select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await ask(
-      client,
-      `create table if not exists schema_migrations (
+    // A role that may only read and write rows can start a server on a schema that is current.
+    if (serving === null && (await unapplied(client)).length === 0) return []
+    return run(client, serving).catch((error: unknown) => refused(client, error))
+  })
+}
+
+async function run(client: Client, serving: string | null): Promise<readonly string[]> {
+  await ask(client, 'begin')
+  await ask(client, 'select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  await ask(
+    client,
+    `create table if not exists schema_migrations (
         name text not null primary key,
         checksum text not null,
         applied_at timestamptz not null default now()
       )`,
-    )
-    const run = pending(MIGRATIONS, await applied(client))
-    for (const migration of run) {
-      await ask(client, migration.sql)
-      const row = [migration.name, checksum(migration)]
-      await ask(client, 'insert into schema_migrations (name, checksum) values ($1, $2)', row)
-    }
-    if (serving !== null && serving !== (await roleOf(client))) await grantMissing(client, serving)
-    await ask(client, 'commit')
-    return run.map(({ name }) => name)
-  })
+  )
+  const missing = pending(MIGRATIONS, await applied(client))
+  for (const migration of missing) {
+    await ask(client, migration.sql)
+    const row = [migration.name, checksum(migration)]
+    await ask(client, 'insert into schema_migrations (name, checksum) values ($1, $2)', row)
+  }
+  if (serving !== null && serving !== (await roleOf(client))) await grantMissing(client, serving)
+  await ask(client, 'commit')
+  return missing.map(({ name }) => name)
+}
+
+const NOT_ALLOWED = '42501'
+
+async function refused(client: Client, error: unknown): Promise<never> {
+  if (!(error instanceof DatabaseError) || error.code !== NOT_ALLOWED) throw error
+  await ask(client, 'rollback')
+  const role = await roleOf(client)
+  const message =
+    `The role ${role} may not bring the schema to this version (${error.message}). Let it own the database, with ` +
+    `"alter database ${client.database} owner to ${role};" as a superuser, or set database.migration_url to the role that owns the tables.`
+  throw new ConfigError([{ where: 'database.migration_url', message }])
 }
 
 export async function pendingMigrations({ url, migrationUrl }: Roles): Promise<readonly string[]> {
-  const run: Migration[] = await withClient(migrationUrl ?? url, async (client) => {
-    const [table] = await ask<{ found: string | null }>(
-      client,
-      "select to_regclass('schema_migrations') as found",
-    )
-    return pending(MIGRATIONS, table?.found === null ? [] : await applied(client))
-  })
-  return run.map(({ name }) => name)
+  const missing = await withClient(migrationUrl ?? url, unapplied)
+  return missing.map(({ name }) => name)
+}
+
+async function unapplied(client: Client): Promise<Migration[]> {
+  const [table] = await ask<{ found: string | null }>(
+    client,
+    "select to_regclass('schema_migrations') as found",
+  )
+  return pending(MIGRATIONS, table?.found === null ? [] : await applied(client))
 }
 
 async function roleOf(client: Client): Promise<string> {
