@@ -16,7 +16,11 @@ describe('serve --processes', () => {
     database = await createDatabase()
     server = await startCliServer(['serve', '--processes', String(PROCESSES)], {
       cwd: tmpdir(),
-      env: { ASYNCGATE_AUTH_API_KEY: KEY, ASYNCGATE_DATABASE_URL: database.url },
+      env: {
+        ASYNCGATE_AUTH_API_KEY: KEY,
+        ASYNCGATE_DATABASE_URL: database.url,
+        ASYNCGATE_DATABASE_MIGRATION_URL: database.migrationUrl,
+      },
     })
   }, 60_000)
   afterEach(async () => {
