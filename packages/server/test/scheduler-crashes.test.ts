@@ -3,17 +3,10 @@ import type { Client } from '@asyncgate/sdk'
 import { afterEach, expect, test } from 'vitest'
 import { openScheduleFile } from '../src/scheduler/file.ts'
 import { verifies } from './requirements.ts'
-import { closeRigs, Killed, openRig, type SchedulerRig } from './scheduler-rig.ts'
+import { closeRigs, Killed, openRig, type SchedulerRig, HOURLY, START } from './scheduler-rig.ts'
 
 afterEach(closeRigs)
 
-const START = '2026-03-27T06:30:00.000Z'
-const HOURLY = {
-  name: 'hourly',
-  mode: 'cron',
-  cron_expr: '0 * * * *',
-  task_template: { type: 'job' },
-} as const
 const CONFIG = {
   lease: { sweep_interval_seconds: 10, requeue_jitter_seconds: 0 },
   retry: { max_expiries: 0 },

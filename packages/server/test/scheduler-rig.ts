@@ -11,6 +11,14 @@ import { createRound } from '../src/scheduler/round.ts'
 import { CreateSchedule, ListSchedules, NamedSchedule } from '../src/scheduler/schedule.ts'
 import { createTestGate, type TestGate } from '../src/testing/index.ts'
 
+export const START = '2026-03-27T06:30:00.000Z'
+export const HOURLY = {
+  name: 'hourly',
+  mode: 'cron',
+  cron_expr: '0 * * * *',
+  task_template: { type: 'job' },
+} as const
+
 export class Killed extends Error {}
 
 const SCHEMAS = { create: CreateSchedule, list: ListSchedules } as const

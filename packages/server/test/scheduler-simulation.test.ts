@@ -77,7 +77,7 @@ function simulate(rig: SchedulerRig, paths: readonly string[], seed: number) {
     /** Until that time, in steps that chance chooses. */
     async pass(until: number): Promise<void> {
       while (rig.clock.now() < until) {
-        const stepMs = random.below(4) === 0 ? random.below(4 * HOUR_MS) : random.below(HOUR_MS / 2)
+        const stepMs = random.below(4) === 0 ? random.below(8 * HOUR_MS) : random.below(1.5 * HOUR_MS)
         await rig.clock.advance(Math.min(stepMs + 1, until - rig.clock.now()))
         // Side by side: the calls of one come between those of the other.
         await Promise.all(lives.map(live))

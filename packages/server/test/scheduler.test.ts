@@ -2,18 +2,11 @@
 import { type Client, GateError } from '@asyncgate/sdk'
 import { afterEach, describe, expect, test } from 'vitest'
 import { verifies } from './requirements.ts'
-import { closeRigs, type Node, openRig, type SchedulerRig } from './scheduler-rig.ts'
+import { closeRigs, type Node, openRig, type SchedulerRig, HOURLY, START } from './scheduler-rig.ts'
 
 afterEach(closeRigs)
 
-const START = '2026-03-27T06:30:00.000Z'
 const HOUR_MS = 3_600_000
-const HOURLY = {
-  name: 'hourly',
-  mode: 'cron',
-  cron_expr: '0 * * * *',
-  task_template: { type: 'job' },
-} as const
 const ALICE = { principal_kind: 'agent', principal_id: 'alice' } as const
 
 interface Answer {
