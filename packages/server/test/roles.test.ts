@@ -150,6 +150,8 @@ verifies(
     expect(message).toContain('database.migration_url')
     await start(database)
     await start(alone)
+    const stranger = { url: as(await createRole('')), migrationUrl: null }
+    expect(await refusal(stranger)).toContain('permission denied for table schema_migrations')
   },
 )
 

@@ -184,6 +184,9 @@ describe('statements that have forgotten the tenant', () => {
   verifies('TEN-1', 'show each tenant its own, in turns on one connection', async () => {
     const [a, b] = await twoTenants(await unfiltered(1))
     for (let turn = 0; turn < 5; turn++) {
+      // Looks across tenants use the same connection.
+      expect(await a.store.stats(0)).toMatchObject({ byStatus: { queued: expect.any(Number) } })
+      expect(await a.store.dueLeases(0, 1)).toEqual([])
       for (const [index, rig] of [a, b].entries())
         expect(await view(rig)).toEqual([[`of ${index}`], ['task.assigned']])
     }

@@ -19,14 +19,14 @@ export interface Roles {
 
 export async function migrate({ url, migrationUrl }: Roles): Promise<readonly string[]> {
   const serving = migrationUrl ? await withClient(url, roleOf) : null
-  return withClient(migrationUrl ?? url, async (client) => {
-    // A role that may only read and write rows can start a server on a schema that is current.
-    if (serving === null && (await unapplied(client)).length === 0) return []
-    return run(client, serving).catch((error: unknown) => refused(client, error))
-  })
+  return withClient(migrationUrl ?? url, (client) =>
+    bringUpToDate(client, serving).catch((error: unknown) => refused(client, error)),
+  )
 }
 
-async function run(client: Client, serving: string | null): Promise<readonly string[]> {
+async function bringUpToDate(client: Client, serving: string | null): Promise<readonly string[]> {
+  // A role that may only read and write rows can start a server on a schema that is current.
+  if (serving === null && (await unapplied(client)).length === 0) return []
   await ask(client, 'begin')
   await ask(client, 'select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
   await ask(

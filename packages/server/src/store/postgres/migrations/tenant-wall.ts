@@ -2,8 +2,8 @@
 // (scope.ts), and let it write no others, whatever its statements ask for. FORCE binds the owner of the tables too.
 //
 // Each setting is asked for once per statement, since it stands in a select of its own. Asked for at each row, a count
-// over 20,000 rows took 9.1 ms instead of 3.1 ms (2.2 ms without policies). A lookup of 20 rows by their ids takes
-// 112 µs of the database's time, 97 µs without.
+// over 20,000 rows took 9.1 ms instead of 3.1 ms (2.2 ms without policies). From creation to completion the policies cost
+// a task 5 % of the database's time; other ways to write them came to the same.
 //
 // `coalesce` hides the comparison from the planner, so that statements find their rows by their own conditions alone. An
 // index on it, or the belief that few rows pass it, made plans that read the whole tenant for each row to be changed.
