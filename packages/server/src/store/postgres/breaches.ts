@@ -49,27 +49,28 @@ const UNBOUND_ROLE = listQuery(
     limit 1`,
 )
 
-function roleBreach({ role, through, superuser, database }: UnboundRole): Breach {
+function roleBreach(found: UnboundRole): Breach {
+  const { role, through, superuser } = found
   const is = superuser ? 'is a superuser' : 'has BYPASSRLS'
   const who =
     role === through ? `The role ${role} ${is}` : `The role ${role} can become ${through}, which ${is}`
   return {
     of: 'role',
     problem: `${who}: row-level security does not bind it, and a mistake in the program could show one tenant the rows of another.`,
-    remedy:
-      role !== through
-        ? `As a superuser: revoke ${through} from ${role};`
-        : ownRemedy(role, superuser, database),
+    remedy: roleRemedy(found),
   }
 }
 
-function ownRemedy(role: string, superuser: boolean, database: string): string {
-  if (!superuser) return `As a superuser: alter role ${role} nobypassrls;`
-  return (
-    "Let the server have a role of its own. As a superuser: create role asyncgate login password '<a password>'; " +
-    `then set database.url to postgres://asyncgate:<a password>@<host>/${database}, and database.migration_url to what ` +
-    'database.url is now: migrations run under that role, and grant the other what it needs.'
-  )
+function roleRemedy({ role, through, superuser, database }: UnboundRole): string {
+  if (role === through && superuser) {
+    return (
+      "Let the server have a role of its own. As a superuser: create role asyncgate login password '<a password>'; " +
+      `then set database.url to postgres://asyncgate:<a password>@<host>/${database}, and database.migration_url to what ` +
+      'database.url is now: migrations run under that role, and grant the other what it needs.'
+    )
+  }
+  const statement = role === through ? `alter role ${role} nobypassrls` : `revoke ${through} from ${role}`
+  return `As a superuser: ${statement}; Where that cannot be, let the server have a role of its own.`
 }
 
 const OPEN_TABLES = listQuery(
