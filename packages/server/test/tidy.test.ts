@@ -15,6 +15,7 @@ const order = [
   ['engine'],
   ['store', 'channel'],
   ['auth'], // keys are kept in the store
+  ['limits'],
   ['facade', 'service', 'worker'],
   ['gate'], // the composition root: the one place that knows every part
   ['cli', 'testing'],
@@ -32,6 +33,7 @@ const owners: Record<string, string[]> = {
   pino: ['log'],
   'prom-client': ['metrics'],
   yaml: ['config'],
+  '@redis/client': ['limits'],
 }
 
 // All that a part may import from outside, where that is little: the engine decides purely, the sdk runs anywhere.

@@ -3,7 +3,10 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERRORS, GateError, type ErrorCode } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Shown } from '../limits/limiter.ts'
 import type { CallLog } from './dispatch.ts'
+import { rateHeaders } from './rate-headers.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 /** As long as the first wait of our own client. */
 const RETRY_AFTER_SECONDS = 5
@@ -103,7 +106,8 @@ export function answerFrameworkError(error: Error, request: FastifyRequest, repl
 }
 
 /** What is not even HTTP: the socket is all there is to answer on. */
-export function createClientErrorHandler(ids: { next(): string }) {
+export function createClientErrorHandler(ids: { next(): string }, anonymous: Shown) {
+  const always = Object.entries({ ...SECURITY_HEADERS, ...rateHeaders(anonymous) })
   return (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
@@ -118,6 +122,7 @@ export function createClientErrorHandler(ids: { next(): string }) {
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      ...always.map(([name, value]) => `${name}: ${value}`),
       'Connection: close',
     ]
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

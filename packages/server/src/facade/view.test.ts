@@ -193,6 +193,7 @@ test('a receipt is what the contract says, field by field', () => {
     scheduleId: 's',
     parents: [OTHER],
     body: { a: 1 },
+    bodyBytes: 0,
     hash: 'h',
     receiptKey: 'k',
     instance: 'i',

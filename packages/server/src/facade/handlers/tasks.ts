@@ -32,7 +32,7 @@ interface CreatedReply {
 }
 
 export function taskHandlers(parts: HandlerParts): TaskHandlers {
-  const { engine, store, policy, list, clock } = parts
+  const { engine, store, plans, list, clock } = parts
 
   /** The task as this caller may see it, or the same answer as for a task that never was. */
   async function visible(taskId: string, context: CallContext): Promise<TaskView> {
@@ -56,10 +56,12 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
 
   return {
     createTask: async (input, context) => {
+      const { policy } = await plans.planOf(context.caller.tenantId)
       const command = toCreate(input, context.acting, policy)
       return createdToWire(await engine.run<CreatedReply>(context.caller.tenantId, command))
     },
     createTasks: async ({ tasks }, context) => {
+      const { policy } = await plans.planOf(context.caller.tenantId)
       const wanted = tasks.map((item) => eachThen(item, (task) => toCreate(task, context.acting, policy)))
       const commands = wanted.flatMap((item) => (item.ok ? [item.value] : []))
       const results = commands.length === 0 ? [] : await engine.execute(context.caller.tenantId, commands)
@@ -151,8 +153,9 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
 }
 
 async function explained(task: TaskView, parts: HandlerParts, { caller }: CallContext) {
-  const { store, workers, clock, policy } = parts
+  const { store, workers, clock, plans } = parts
   const { tenantId } = caller
+  const { policy } = await plans.planOf(tenantId)
   const { dependsOn, concurrencyKey } = task.definition
   const dependencies = await Promise.all(dependsOn.map((taskId) => store.readTask(tenantId, taskId)))
   const limit = policy.claim.maxConcurrentLeases

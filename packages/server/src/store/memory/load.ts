@@ -30,6 +30,7 @@ export function load(tenant: Tenant, needs: Needs, now: number): Snapshot {
     activeByKey: countBy(active, (lease) => lease.concurrencyKey),
     activeByWorker: countBy(active, (lease) => lease.worker.id),
     activeOfTenant: active.length,
+    activeTasks: needs.activeTasksMax === null ? 0 : tenant.usage.activeTasks,
     parked,
   }
 }

@@ -1,5 +1,6 @@
 // Everything that the memory store remembers of one tenant.
 import type { Lease, Receipt, Relationship, Task, Timer } from '../../engine/model.ts'
+import { NOTHING_USED, type Usage } from '../../engine/usage.ts'
 import type { Numbered } from '../port.ts'
 import { createReadySet, type ReadySet } from './ready-set.ts'
 import type { ProgressReport } from '../../engine/model.ts'
@@ -22,6 +23,7 @@ export interface Tenant {
   /** dependent → dependency → due. */
   readonly dependencies: Map<string, Map<string, boolean>>
   readonly principals: Map<string, Relationship & { readonly instanceId: string | null }>
+  usage: Usage
 }
 
 export function createTenant(): Tenant {
@@ -41,5 +43,6 @@ export function createTenant(): Tenant {
     timers: new Map(),
     dependencies: new Map(),
     principals: new Map(),
+    usage: NOTHING_USED,
   }
 }

@@ -2,8 +2,8 @@
 import { DatabaseError } from 'pg'
 import { StoreFailure } from '../sql/failure.ts'
 
-/** serialization failure, deadlock, unique violation, lock not available. */
-const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03'])
+/** serialization failure, deadlock, unique violation, lock not available, no room left (see migration 0008). */
+const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03', '23514'])
 
 /** connection trouble (08), out of resources (53), an operator's doing (57), the system's (58). */
 const UNAVAILABLE = /^(08|53|57|58)/

@@ -12,6 +12,7 @@ import { migrate, pendingMigrations } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
 import { connectionConfig, createPool } from './pool.ts'
 import { createScanner } from './scanner.ts'
+import { createPostgresTokens } from './tokens.ts'
 import { beginTransaction } from './transaction.ts'
 
 /** The second is decided and sent while the first is being flushed; a third gained nothing on two cores. */
@@ -51,7 +52,7 @@ export async function createPostgresStore(options: PostgresOptions): Promise<Sto
     durability: () => durability(reader),
     close: () => (closing ??= Promise.all([hints.close(), writing.end(), reading.end()]).then(() => {})),
   }
-  return createSqlStore(driver)
+  return { ...createSqlStore(driver), tokens: createPostgresTokens(driver) }
 }
 
 const PING = query('ping', () => 'select 1 as one')

@@ -96,6 +96,7 @@ export function receiptFromRow(row: ReceiptRow): Receipt {
     receiptId: row.receipt_id,
     tenantId: row.tenant_id,
     createdAt: row.created_at,
+    bodyBytes: Buffer.byteLength(row.body),
     hash: row.hash,
     receiptKey: row.receipt_key ?? receiptKey(fact, row.hash),
     instance: row.instance,
