@@ -5,7 +5,7 @@ import { ERRORS, GateError, type ErrorCode } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Shown } from '../limits/limiter.ts'
 import type { CallLog } from './dispatch.ts'
-import { rateHeaders } from './rate-headers.ts'
+import { rateHeaders, setRateHeaders } from './rate-headers.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 /** As long as the first wait of our own client. */
@@ -100,9 +100,12 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
 }
 
 /** Errors before routing: no hook has run yet. */
-export function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id)
-  void sendError(fromFastify(error), request, reply)
+export function createFrameworkErrorHandler(anonymous: Shown) {
+  return (error: Error, request: FastifyRequest, reply: FastifyReply): void => {
+    reply.header('x-request-id', request.id).headers(SECURITY_HEADERS)
+    setRateHeaders(reply, anonymous)
+    void sendError(fromFastify(error), request, reply)
+  }
 }
 
 /** What is not even HTTP: the socket is all there is to answer on. */

@@ -6,7 +6,7 @@ import type { Limiter } from '../limits/limiter.ts'
 import { allowOrigins } from './cors.ts'
 import type { CallLog, Dispatch } from './dispatch.ts'
 import type { HostGuard } from './host-guard.ts'
-import { answerErrors, answerFrameworkError, createClientErrorHandler } from './http-errors.ts'
+import { answerErrors, createClientErrorHandler, createFrameworkErrorHandler } from './http-errors.ts'
 import { createIdentify, type IdentifyParts } from './identify.ts'
 import { mountMcp } from './mcp/http.ts'
 import { mountPages, type Vitals } from './pages.ts'
@@ -73,7 +73,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
     routerOptions: { maxParamLength: PATH_FIELD_LENGTH_MAX },
     genReqId: (request: Pick<FastifyRequest, 'headers'>) => requestIdOf(request.headers, ids),
     return503OnClosing: false, // in our own words: see refuseWhileStopping
-    frameworkErrors: answerFrameworkError,
+    frameworkErrors: createFrameworkErrorHandler(limiter.anonymous),
     clientErrorHandler: createClientErrorHandler(ids, limiter.anonymous),
   }
   const app =

@@ -88,12 +88,12 @@ export function createSharedBuckets({ store, clock, onFailure }: SharedBucketsPa
       purse.tokens -= cost
       purse.usedAt = now
     }
-    const missing = cost - purse.tokens
+    const wanted = cost > rate.limit ? cost : Math.max(1, cost - purse.tokens)
     return {
       ok,
       remaining: Math.min(rate.limit, purse.tokens + tokensIn(fullAt, rate, now)),
       fullAt: Math.max(now, fullAt - purse.tokens * intervalMs(rate)),
-      retryAfterMs: ok ? 0 : untilTokens(fullAt, rate, { now, wanted: Math.max(1, missing) }),
+      retryAfterMs: ok ? 0 : untilTokens(fullAt, rate, { now, wanted }),
     }
   }
 
