@@ -1,5 +1,6 @@
 // The table of commands, in the order in which help shows them.
 import type { Command } from './command.ts'
+import { auditList } from './commands/audit.ts'
 import { config } from './commands/config.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke, keysRotate } from './commands/keys.ts'
@@ -8,7 +9,14 @@ import { migrate } from './commands/migrate.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
-import { tenantsCreate, tenantsKey, tenantsList, tenantsResume, tenantsSuspend } from './commands/tenants.ts'
+import {
+  tenantsCreate,
+  tenantsKey,
+  tenantsLimit,
+  tenantsList,
+  tenantsResume,
+  tenantsSuspend,
+} from './commands/tenants.ts'
 import { worker } from './commands/worker.ts'
 import { taskCancel, taskExplain, taskGet, taskList, taskRetry, taskWait } from './commands/tasks.ts'
 
@@ -37,6 +45,8 @@ export const commands: readonly Command[] = [
   tenantsCreate,
   tenantsList,
   tenantsKey,
+  tenantsLimit,
   tenantsSuspend,
   tenantsResume,
+  auditList,
 ]

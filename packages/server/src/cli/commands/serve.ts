@@ -83,6 +83,7 @@ async function serveUntilStopped(
   // Listened for before the start: a signal that comes during it must not be lost.
   const stopped = stopSignal(terminal, log)
   const gate = await start(config, log)
+  if (config.tls.certFile !== null) terminal.onReloadSignal(() => void gate.reload()) // it does not reject
   const { out } = terminal
   if (config.auth.mode === 'dev') log.warn(DEVELOPMENT_WARNING)
   if (values.json) out.write(`${listeningLine(gate)}\n`)
