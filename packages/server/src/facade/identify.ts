@@ -19,7 +19,7 @@ declare module 'fastify' {
 export interface IdentifyParts {
   readonly authenticate: Authenticate
   readonly audit: Pick<Audit, 'note'>
-  readonly failedLogins: Pick<FailedLogins, 'check'>
+  readonly failedLogins: Pick<FailedLogins, 'check' | 'refusal'>
   readonly limiter: Pick<Limiter, 'admit'>
 }
 
@@ -40,19 +40,22 @@ export function createIdentify({ authenticate, audit, failedLogins, limiter }: I
     let caller: Caller | null = null
     try {
       const { headers, ip } = request
-      // Who sends none does not guess.
-      caller = await (credentialOf(headers) === null
-        ? authenticate(headers)
-        : failedLogins.check(ip, () => authenticate(headers)))
+      caller = await failedLogins.check(ip, () => authenticate(headers))
       const admitted = limiter.admit(caller)
       request.admission = admitted instanceof Promise ? await admitted : admitted
       return caller
-    } catch (error) {
+    } catch (thrown) {
+      const error = isGuess(thrown, request) ? failedLogins.refusal(request.ip, thrown) : thrown
       if (error instanceof RateLimited) request.admission = { shown: error.shown, isUsed: true }
       if (error instanceof GateError && NOTED.has(error.status)) note(request, error, caller)
       throw error
     }
   }
+}
+
+/** Who sends no credential does not guess. */
+function isGuess(thrown: unknown, { headers }: FastifyRequest): thrown is GateError {
+  return thrown instanceof GateError && thrown.code === 'unauthenticated' && credentialOf(headers) !== null
 }
 
 const NOTED = new Set([401, 403, 429])

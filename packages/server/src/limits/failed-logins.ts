@@ -1,7 +1,7 @@
 // Whoever guesses at keys is slowed down, by the address that the guesses come from: beyond so many wrong ones in a minute the
 // answer is 429, and its credentials are checked one after the other, so that the others keep their share of Argon2. A right
 // credential is let in all the same: it may come by the same proxy as the guesses.
-import { GateError } from '@asyncgate/sdk'
+import type { GateError } from '@asyncgate/sdk'
 import { createLatest } from '../auth/latest.ts'
 import { createLine, type Line } from '../auth/line.ts'
 import type { Clock } from '../clock.ts'
@@ -9,7 +9,10 @@ import { createLocalBuckets } from './local-buckets.ts'
 import { RateLimited } from './limiter.ts'
 
 export interface FailedLogins {
+  /** At once, or in its turn where the address is slowed down. */
   check<T>(address: string, check: () => Promise<T>): Promise<T>
+  /** Counts a wrong credential; what to answer it with. */
+  refusal(address: string, error: GateError): GateError
   sweep(): Promise<void>
 }
 
@@ -25,42 +28,41 @@ export interface FailedLoginsParts {
 }
 
 export function createFailedLogins({ perMinute, clock }: FailedLoginsParts): FailedLogins {
-  if (perMinute === 0) return { check: (_address, check) => check(), sweep: async () => {} }
+  if (perMinute === 0) return UNLIMITED
   const buckets = createLocalBuckets(clock)
   const rate = { limit: perMinute, windowMs: MINUTE_MS }
-  const slowed = createLatest<{ readonly line: Line; readonly refusal: RateLimited; until: number }>(
+  const slowed = createLatest<{ readonly line: Line; readonly refusal: RateLimited; readonly until: number }>(
     ADDRESSES_MAX,
   )
   let slowedUntil = 0
 
-  function fail(network: string, error: unknown): unknown {
-    const bucket = { tenantId: '', name: `address:${network}:failed_logins`, rate }
-    const spent = buckets.spend(bucket, 1)
-    if (spent.ok) return error
-    const refusal = new RateLimited(bucket, spent, 'failed logins')
-    const until = clock.now() + spent.retryAfterMs
-    const line = slowed.get(network)?.line ?? createLine({ atOnce: 1, waitingMax: WAITING_MAX })
-    slowed.set(network, { line, refusal, until })
-    slowedUntil = Math.max(slowedUntil, until)
-    return refusal
-  }
-
   return {
-    check: async (address, check) => {
-      const isCalm = slowedUntil <= clock.now()
-      const network = isCalm ? '' : networkOf(address)
-      const slow = isCalm ? undefined : slowed.get(network)
-      try {
-        return await (slow !== undefined && slow.until > clock.now()
-          ? slow.line(check, () => slow.refusal)
-          : check())
-      } catch (error) {
-        const isGuess = error instanceof GateError && error.code === 'unauthenticated'
-        throw isGuess ? fail(networkOf(address), error) : error
-      }
+    check: (address, check) => {
+      // Nearly always, and then nothing is to cost anything.
+      if (slowedUntil <= clock.now()) return check()
+      const slow = slowed.get(networkOf(address))
+      return slow === undefined || slow.until <= clock.now() ? check() : slow.line(check, () => slow.refusal)
+    },
+    refusal: (address, error) => {
+      const network = networkOf(address)
+      const bucket = { tenantId: '', name: `address:${network}:failed_logins`, rate }
+      const spent = buckets.spend(bucket, 1)
+      if (spent.ok) return error
+      const refusal = new RateLimited(bucket, spent, 'failed logins')
+      const until = clock.now() + spent.retryAfterMs
+      const line = slowed.get(network)?.line ?? createLine({ atOnce: 1, waitingMax: WAITING_MAX })
+      slowed.set(network, { line, refusal, until })
+      slowedUntil = Math.max(slowedUntil, until)
+      return refusal
     },
     sweep: buckets.sweep,
   }
+}
+
+const UNLIMITED: FailedLogins = {
+  check: (_address, check) => check(),
+  refusal: (_address, error) => error,
+  sweep: async () => {},
 }
 
 /** Who has one address of IPv6 has 2^64 of them: they count as one. */

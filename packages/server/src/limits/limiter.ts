@@ -47,8 +47,19 @@ export function createLimiter(parts: LimiterParts): Limiter {
   const anonymous: Shown = { bucket: 'global', rate: null }
   const everybody = bucketOf(DEFAULT_TENANT, 'global', { limit: globalCallsPerMinute, windowMs: MINUTE_MS })
 
+  // A key that is in use brings the same caller with every call.
+  const known = new WeakMap<Caller, { readonly plan: Plan; readonly buckets: readonly Bucket[] }>()
+
+  function bucketsOf(caller: Caller, plan: Plan): readonly Bucket[] {
+    const last = known.get(caller)
+    if (last?.plan === plan) return last.buckets
+    const found = { plan, buckets: findBuckets(caller, plan) }
+    known.set(caller, found)
+    return found.buckets
+  }
+
   /** The narrowest first: what refuses a call should be what it can do something about. */
-  function bucketsOf({ tenantId, principal }: Caller, { limits }: Plan): Bucket[] {
+  function findBuckets({ tenantId, principal }: Caller, { limits }: Plan): Bucket[] {
     const ofPrincipal = stricter(limits.principalCallsPerHour, principalCallsPerHour)
     return [
       bucketOf(
@@ -71,7 +82,8 @@ export function createLimiter(parts: LimiterParts): Limiter {
     const spent: Bucket[] = []
     const shown: Shown[] = []
     for (const bucket of bucketsOf(caller, plan)) {
-      const answer = await buckets.spend(bucket, 1)
+      const found = buckets.spend(bucket, 1)
+      const answer = found instanceof Promise ? await found : found
       if (!answer.ok) {
         for (const other of spent) buckets.refund(other, 1)
         throw new RateLimited(bucket, answer, 'calls')
