@@ -183,6 +183,14 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     expect(await count(Array.from({ length: 4 }, () => configCall(gate, key)))).toEqual({ 200: 2, 429: 2 })
   })
 
+  verifies('LIM-1', `a call that one limit refuses costs nothing of the others, on ${kind}`, async () => {
+    const { tenant_id, key } = await tenantWith(gate, { calls_per_hour: 2, principal_calls_per_hour: 4 })
+    expect(await count(Array.from({ length: 8 }, () => configCall(gate, key)))).toEqual({ 200: 2, 429: 6 })
+    const more = { tenant_id, tier: 'enterprise', calls_per_hour: 50, principal_calls_per_hour: 4 }
+    await gate.dispatch('limitTenant', more, { caller: OPERATOR })
+    expect(await count(Array.from({ length: 8 }, () => configCall(gate, key)))).toEqual({ 200: 2, 429: 6 })
+  })
+
   verifies('LIM-1', `a change of figures holds at once where it was made, on ${kind}`, async () => {
     const { tenant_id, key } = await tenantWith(gate, { calls_per_hour: 1 })
     expect(await count(Array.from({ length: 3 }, () => configCall(gate, key)))).toEqual({ 200: 1, 429: 2 })

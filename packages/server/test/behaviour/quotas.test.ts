@@ -48,6 +48,13 @@ const ENDS: readonly (readonly [string, boolean, (bench: Bench, lease: Leased) =
 ]
 
 onEveryStore('quotas', (open, _kind, store, beside) => {
+  /** Each has created a task: one that must first connect to its database would come too late for any race. */
+  async function openWarm(config: ReturnType<typeof at>): Promise<[Bench, Bench]> {
+    const benches = await openTwo(store(), await beside(), config)
+    for (const bench of benches) await create(bench)
+    return benches
+  }
+
   verifies('LIM-2', 'beyond the quota a creation is refused, and nothing is stored', async () => {
     const bench = await open(at(2))
     for (const key of ['a', 'b']) await create(bench, { idempotency_key: key })
@@ -102,8 +109,8 @@ onEveryStore('quotas', (open, _kind, store, beside) => {
   })
 
   verifies('LIM-2', 'of 100 creations at once at one below the quota exactly one is accepted', async () => {
-    const [one, other] = await openTwo(store(), await beside(), at(10))
-    for (let count = 0; count < 9; count++) await create(one)
+    const [one, other] = await openWarm(at(10))
+    for (let count = 2; count < 9; count++) await create(one)
     const creations = Array.from({ length: 100 }, (_, index) =>
       outcomeOf(create(index % 2 === 0 ? one : other)),
     )
@@ -111,18 +118,18 @@ onEveryStore('quotas', (open, _kind, store, beside) => {
   })
 
   verifies('LIM-2', 'instances that never saw the quota near fill it exactly', async () => {
-    const [one, other] = await openTwo(store(), await beside(), at(40))
+    const [one, other] = await openWarm(at(40))
     const batch = (bench: Bench) =>
       bench
         .call('createTasks', { tasks: Array.from({ length: 30 }, () => ({ type: 'work' })) })
         .then(({ tasks }) => tasks.map((item) => ('error' in item ? String(item.error) : 'created')))
     const outcomes = await Promise.all([batch(one), batch(other), batch(one), batch(other)])
-    expect(tally(outcomes.flat())).toEqual({ created: 40, quota_exceeded: 80 })
+    expect(tally(outcomes.flat())).toEqual({ created: 38, quota_exceeded: 82 })
   })
 
   verifies('LIM-2', 'at the quota, as fast as tasks end, as many come, and never more', async () => {
-    const [one, other] = await openTwo(store(), await beside(), at(5))
-    for (let count = 0; count < 5; count++) await create(one)
+    const [one, other] = await openWarm(at(5))
+    for (let count = 2; count < 5; count++) await create(one)
     for (let round = 0; round < 5; round++) {
       const leases = await claim(one, { max_tasks: 2 })
       await Promise.all([
@@ -137,9 +144,8 @@ onEveryStore('quotas', (open, _kind, store, beside) => {
   })
 
   verifies('LIM-2', 'a quota that is lowered below what there is takes nothing away', async () => {
-    const [bench, lower] = await openTwo(store(), await beside(), at(0))
+    const [bench, lowered] = await openTwo(store(), await beside(), at(0))
     for (let count = 0; count < 3; count++) await create(bench)
-    const [lowered] = [lower]
     await bench.call('createTenant', { tenant_id: bench.tenantId }, { caller: { role: 'operator' } })
     await lowered.call(
       'limitTenant',
