@@ -29,6 +29,10 @@ async function outcomeOf(creation: Promise<unknown>): Promise<string> {
   )
 }
 
+function outcomeOfItem(item: object): string {
+  return 'error' in item ? (item.error as string) : 'created' // a code, where there is one
+}
+
 function tally(outcomes: readonly string[]): Record<string, number> {
   return Object.fromEntries(Object.entries(Object.groupBy(outcomes, String)).map(([k, v]) => [k, v!.length]))
 }
@@ -75,7 +79,7 @@ onEveryStore('quotas', (open, _kind, store, beside) => {
     const { tasks } = await bench.call('createTasks', {
       tasks: Array.from({ length: 5 }, () => ({ type: 'work' })),
     })
-    expect(tasks.map((item) => ('error' in item ? item.error : 'created'))).toEqual([
+    expect(tasks.map(outcomeOfItem)).toEqual([
       ...['created', 'created', 'created'],
       ...['quota_exceeded', 'quota_exceeded'],
     ])
@@ -122,7 +126,7 @@ onEveryStore('quotas', (open, _kind, store, beside) => {
     const batch = (bench: Bench) =>
       bench
         .call('createTasks', { tasks: Array.from({ length: 30 }, () => ({ type: 'work' })) })
-        .then(({ tasks }) => tasks.map((item) => ('error' in item ? String(item.error) : 'created')))
+        .then(({ tasks }) => tasks.map(outcomeOfItem))
     const outcomes = await Promise.all([batch(one), batch(other), batch(one), batch(other)])
     expect(tally(outcomes.flat())).toEqual({ created: 38, quota_exceeded: 82 })
   })
