@@ -95,7 +95,10 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   const metrics = createMetrics({ collect: stats, now: () => clock.now() })
   const onError = (error: unknown) =>
     log.error({ error }, 'background work failed; the next sweep repeats it')
-  const limits = await openLimits(config, { store, clock, log })
+  const limits = await openLimits(config, { store, clock, log }).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
   const engine = createEngine({
     store,
     clock,

@@ -26,6 +26,11 @@ export interface Buckets {
   close(): Promise<void>
 }
 
-export function keyOf({ tenantId, name }: Bucket): string {
-  return `${tenantId}\n${name}`
+export function keyOf(bucket: Bucket): string {
+  return `${bucket.tenantId}\n${storedName(bucket)}`
+}
+
+/** Another figure is another bucket, and a full one: whoever is given more has it at once. */
+export function storedName({ name, rate }: Bucket): string {
+  return `${name}:${rate.limit}`
 }

@@ -64,7 +64,7 @@ export function createLimiter(parts: LimiterParts): Limiter {
     return [
       bucketOf(
         tenantId,
-        `principal:${principal.kind}/${encodeURIComponent(principal.id)}:calls`,
+        `principal:${principal.kind}/${encodeURIComponent(principal.id.toWellFormed())}:calls`,
         perHour(ofPrincipal),
       ),
       bucketOf(tenantId, `tenant:${tenantId}:calls`, perHour(limits.callsPerHour)),

@@ -8,7 +8,7 @@
 import type { Clock } from '../clock.ts'
 import { intervalMs, tokensIn, untilTokens } from '../engine/token-bucket.ts'
 import type { TokenStore } from '../store/tokens.ts'
-import { type Bucket, type Buckets, keyOf, type Spent } from './buckets.ts'
+import { type Bucket, type Buckets, keyOf, type Spent, storedName } from './buckets.ts'
 import { createLocalBuckets } from './local-buckets.ts'
 
 const CHUNKS_PER_BUCKET = 100
@@ -17,7 +17,7 @@ const IDLE_MS = 10_000
 /** After a failure the shared buckets are left alone for so long. */
 const PAUSE_MS = 5_000
 /** Nobody waits longer than this for leave to call. */
-const ANSWER_MS_MAX = 500
+const ANSWER_MS_MAX = 2_000
 
 interface Purse {
   readonly bucket: Bucket
@@ -44,15 +44,15 @@ export function createSharedBuckets({ store, clock, onFailure }: SharedBucketsPa
   function purseOf(bucket: Bucket): Purse {
     const key = keyOf(bucket)
     const known = purses.get(key)
-    if (known !== undefined && known.bucket.rate.limit === bucket.rate.limit) return known
+    if (known !== undefined) return known
     const purse = { bucket, tokens: 0, fullAt: 0, usedAt: clock.now(), emptyUntil: 0, drawing: null }
     purses.set(key, purse)
     return purse
   }
 
   async function ask({ bucket }: Purse, wanted: number) {
-    const { tenantId, name, rate } = bucket
-    const asked = store.drawTokens(tenantId, [{ bucket: name, rate, wanted }], clock.now())
+    const { tenantId, rate } = bucket
+    const asked = store.drawTokens(tenantId, [{ bucket: storedName(bucket), rate, wanted }], clock.now())
     const [drawn] = await within(ANSWER_MS_MAX, asked, clock)
     return drawn!
   }

@@ -12,7 +12,7 @@ alter table tenants add column limits json not null default '{}';
 
 alter table ledgers add column active_tasks bigint not null default 0;
 alter table ledgers add column receipt_bytes bigint not null default 0;
-alter table ledgers add column room bigint not null default 0 check (room >= 0);
+alter table ledgers add column room bigint not null default 0 constraint ledgers_room check (room >= 0);
 update ledgers set
   active_tasks = (
     select count(*) from task_states s

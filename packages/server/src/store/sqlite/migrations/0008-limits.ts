@@ -10,7 +10,7 @@ alter table tenants add column limits text not null default '{}';
 
 alter table ledgers add column active_tasks integer not null default 0;
 alter table ledgers add column receipt_bytes integer not null default 0;
-alter table ledgers add column room integer not null default 0 check (room >= 0);
+alter table ledgers add column room integer not null default 0 constraint ledgers_room check (room >= 0);
 update ledgers set
   active_tasks = (
     select count(*) from task_states s
