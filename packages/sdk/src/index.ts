@@ -9,6 +9,7 @@ export { type Each, each, invalidInput, jsonSchema, parseInput } from './contrac
 export { LeasedTask } from './contract/lease.ts'
 export { Receipt } from './contract/receipt.ts'
 export { NewTask, Task, TaskResult } from './contract/task.ts'
+export { type Tier, TIERS } from './contract/tenant.ts'
 export * from './errors.ts'
 export { type CallOptions, type Client, type ClientOptions, createClient, type Reply } from './client.ts'
 export {

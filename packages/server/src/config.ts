@@ -14,7 +14,7 @@ import { ConfigError, type Problem } from './config/problem.ts'
 import type { ConfigSchema } from './config/schema.ts'
 import { type Origin, parseSetting, type Reading, type Setting } from './config/setting.ts'
 
-export { isLoopback, requireKey, requireServable, unsafeToServe } from './config/checks.ts'
+export { isGuessable, isLoopback, requireKey, requireServable, unsafeToServe } from './config/checks.ts'
 export { clientSettings } from './config/client.ts'
 export { describeConfig, hidePassword } from './config/describe.ts'
 export { type Environment, unknownVariables } from './config/environment.ts'

@@ -13,9 +13,12 @@ import { createRecentWorkers } from './engine/recent-workers.ts'
 import { type Audit, createAudit } from './facade/audit.ts'
 import { createDispatch, type Dispatch } from './facade/dispatch.ts'
 import { createHandlers } from './facade/handlers/index.ts'
-import { createHostGuard } from './facade/host-guard.ts'
+import { createHostGuard, createOriginGuard } from './facade/host-guard.ts'
 import { createHttp } from './facade/http.ts'
+import { createCertificateKeeper, readTls } from './facade/tls.ts'
 import { createIds, type Ids, type Random, systemRandom } from './ids.ts'
+import { type Limiting, openLimits } from './limits/open.ts'
+import type { Plan } from './limits/tenant-plans.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readHealth } from './service/health.ts'
@@ -49,6 +52,7 @@ export interface GateParts {
 export interface Gate {
   readonly dispatch: Dispatch
   readonly audit: Audit
+  readonly limits: Limiting
   readonly store: Store
   readonly engine: Engine
   readonly metrics: Metrics
@@ -66,6 +70,8 @@ export interface RunningGate extends Omit<Gate, 'stop'> {
   readonly url: string
   readonly host: string
   readonly port: number
+  /** Reads the certificate again, where there is one. */
+  reload(): Promise<void>
   /** False if the database did not let go in time: what still holds on to it ends with the process. */
   stop(): Promise<boolean>
 }
@@ -76,6 +82,8 @@ export interface RunningGate extends Omit<Gate, 'stop'> {
  */
 const STOP_MS_MAX = 8_500
 const PRUNE_INTERVAL_MS = 3_600_000
+const LIMITS_INTERVAL_MS = 5_000
+const CERTIFICATE_INTERVAL_MS = 30_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
   const clock = parts.clock ?? systemClock
@@ -94,12 +102,17 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   })
   const onError = (error: unknown) =>
     log.error({ error }, 'background work failed; the next sweep repeats it')
+  const limits = await openLimits(config, { store, clock, log }).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
   const engine = createEngine({
     store,
     clock,
     ids,
     random,
     policy: config,
+    policyOf: (tenantId) => policyOf(limits.plans.planOf(tenantId)),
     instance: instanceId,
     gather: nextTurn,
     onCommitted: (event) => observe(metrics, event, clock.now()),
@@ -127,6 +140,13 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     random,
     onError,
   })
+  const refreshing = startLoop({
+    runOnce: () => limits.sweep(),
+    intervalMs: LIMITS_INTERVAL_MS,
+    clock,
+    random,
+    onError,
+  })
   // Ids of its own: how often somebody was refused must not show in the ids of tasks.
   const audit = createAudit({ store, clock, ids: createIds({ clock, random: systemRandom }), log })
   const server = { name: 'asyncgate', version: VERSION, instanceId, startedAt }
@@ -134,6 +154,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     engine,
     store,
     policy: config,
+    plans: limits.plans,
     list: config.list,
     claimWaitSecondsMax: config.claim.maxWaitSeconds,
     sweepIntervalSeconds: config.lease.sweepIntervalSeconds,
@@ -148,6 +169,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   })
   const dispatch = createDispatch({
     handlers,
+    limiter: limits.limiter,
     audit,
     log,
     ids,
@@ -157,6 +179,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   return {
     dispatch,
     audit,
+    limits,
     store,
     engine,
     metrics,
@@ -172,9 +195,10 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
       await reaper.runOnce()
     },
     stop: async () => {
-      await Promise.all([sweeping.stop(), pruning.stop()])
+      await Promise.all([sweeping.stop(), pruning.stop(), refreshing.stop()])
       await engine.stop()
       await audit.settled()
+      await limits.close()
       await store.close()
     },
   }
@@ -182,6 +206,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
 
 export async function startGate(config: Config, parts: GateParts = {}): Promise<RunningGate> {
   requireServable(config)
+  const tls = readTls(config.tls)
   const clock = parts.clock ?? systemClock
   const random = parts.random ?? systemRandom
   const ids = parts.ids ?? createIds({ clock, random })
@@ -192,12 +217,23 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     await gate.stop()
     throw error
   })
+  const names = {
+    loopback: isLoopback(config.host),
+    allowedHosts: config.mcp.allowedHosts,
+    corsOrigins: config.http.corsOrigins,
+  }
   const app = createHttp({
     dispatch: gate.dispatch,
     audit: gate.audit,
     authenticate:
       parts.authenticate ?? createAuthenticate(config.auth, createKeyCheck({ store, clock, random })),
-    hostGuard: createHostGuard({ loopback: isLoopback(config.host), allowedHosts: config.mcp.allowedHosts }),
+    limiter: gate.limits.limiter,
+    failedLogins: gate.limits.failedLogins,
+    hostGuard: createHostGuard(names),
+    originGuard: createOriginGuard(names),
+    corsOrigins: config.http.corsOrigins,
+    trustedProxies: config.http.trustedProxies,
+    tls,
     asksForCredentials: config.auth.mode === 'keys',
     toolNames: config.mcp.toolNames,
     version: VERSION,
@@ -213,17 +249,31 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     throw error
   })
   const { port } = new URL(url)
+  const certificate = tls && createCertificateKeeper(app.server, { settings: config.tls, first: tls })
+  const reload = async () => {
+    if (await certificate?.renew()) log.info('the certificate was read again')
+  }
+  const onError = (error: unknown) =>
+    log.error({ error }, 'the certificate could not be read again; the last one stays')
+  const renewing =
+    certificate && startLoop({ runOnce: reload, intervalMs: CERTIFICATE_INTERVAL_MS, clock, random, onError })
   return {
     ...gate,
+    reload: () => reload().catch(onError),
     url,
     host: config.host,
     port: Number(port),
     stop: () => {
+      void renewing?.stop()
       // Waiting claims and reads are answered first, so that closing does not wait for them.
       const stopping = Promise.all([app.close(), gate.engine.stop()]).then(() => gate.stop())
       return isDoneWithin(STOP_MS_MAX, stopping, clock).finally(() => app.server.closeAllConnections())
     },
   }
+}
+
+function policyOf(plan: Plan | Promise<Plan>) {
+  return plan instanceof Promise ? plan.then(({ policy }) => policy) : plan.policy
 }
 
 /** A server that nobody could call is a mistake; it is told at the start. */

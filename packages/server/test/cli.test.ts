@@ -228,6 +228,20 @@ test('tenants are added on the database, and have keys of their own', async () =
   expect(await asyncgate(`tenants resume acme --url ${url}`, olga)).toMatchObject({
     out: 'acme is active.\n',
   })
+
+  const limited = await asyncgate(`tenants limit acme --tier free --active-tasks 7 --url ${url}`, olga)
+  expect(limited.out).toMatch(/^tenant +acme\ntier +free\n[^]*active tasks +7\n[^]*payload bytes +unlimited/)
+  expect((await asyncgate(`tenants list ${database}`)).out).toMatch(/acme +active +free/)
+
+  // The tenant's own log, through its server, and the operators', on the database.
+  const own = await asyncgate(`audit list --event tenant.limited --url ${url}`, env)
+  expect(own.out).toMatch(/SEVERITY[^]*info +tenant\.limited +human\/olga +127\.0\.0\.1 +.*tier free/)
+  const all = await asyncgate(`audit list --severity warning --since 2020-01-01T00:00:00Z --json ${database}`)
+  const events = (JSON.parse(all.out) as { audit: { event: string }[] }).audit.map(({ event }) => event)
+  expect(events).toEqual(['tenant.suspended'])
+  expect((await asyncgate(`audit list --event audit.incomplete ${database}`)).out).toBe(
+    'Nothing is on record.\n',
+  )
 })
 
 test('keys in memory would be lost, and a tenant goes with a database', async () => {
@@ -320,6 +334,11 @@ test('doctor finds a running server and its database well', async () => {
     configuration: 'ok',
     access: 'warn',
     address: 'ok',
+    environment: 'ok',
+    transport: 'ok',
+    browsers: 'ok',
+    metrics: 'ok',
+    links: 'ok',
     database: 'ok',
     schema: 'ok',
     tenants: 'ok',

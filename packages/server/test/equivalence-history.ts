@@ -372,6 +372,7 @@ export const LEAST: Record<OperationKey, Record<string, unknown>> = {
   listAudit: {},
   createTenant: { tenant_id: 'acme' },
   listTenants: {},
+  limitTenant: { tenant_id: 'nowhere', tier: 'paid' },
   suspendTenant: { tenant_id: 'nowhere' },
   resumeTenant: { tenant_id: 'nowhere' },
   createTenantKey: {
@@ -475,6 +476,8 @@ const tenants: readonly Step[] = (
     { do: 'createTenant', with: ACME },
     { do: 'createTenantKey', with: { ...LEAST.createTenantKey, ...ACME } },
     { do: 'createTenantKey', with: LEAST.createTenantKey, fails: 'not_found' },
+    { do: 'limitTenant', with: { ...ACME, tier: 'free', active_tasks: 0 } },
+    { do: 'limitTenant', with: LEAST.limitTenant, fails: 'not_found' },
     { do: 'suspendTenant', with: ACME },
     { do: 'suspendTenant', with: LEAST.suspendTenant, fails: 'not_found' },
     { do: 'suspendTenant', with: { tenant_id: 'default' }, fails: 'invalid_transition' },
@@ -527,6 +530,17 @@ const strict: readonly Step[] = [
   { do: 'getTask', with: { task_id: '$task.task_id' } },
 ]
 
+const full: readonly Step[] = [
+  { do: 'createTask', with: { type: 'a' } },
+  claim('held'),
+  { do: 'fail', with: { ...holding('held'), error: ERROR, retryable: false } },
+  { do: 'createTask', with: { type: 'a', idempotency_key: 'k' } },
+  { do: 'createTasks', with: { tasks: [{ type: 'a' }, { type: 'a' }] } },
+  { do: 'createTask', with: { type: 'a' }, fails: 'quota_exceeded' },
+  { do: 'createTask', with: { type: 'a', idempotency_key: 'k' } },
+  { do: 'retryTask', with: { task_id: '$held.tasks.0.task_id' }, fails: 'quota_exceeded' },
+]
+
 export const HISTORIES: Readonly<Record<string, History>> = {
   'all operations and errors': {
     config: { lease: { max_renewals: 11 } },
@@ -544,12 +558,13 @@ export const HISTORIES: Readonly<Record<string, History>> = {
       ...common,
     ],
   },
+  'a quota that is used up': { config: { task: { max_active: 2 } }, steps: full },
   'strict locatability': { config: { receipts: { locatability: 'strict' } }, steps: strict },
 }
 
 /** Errors that any operation declares and that no step can bring about, with the reason. */
 export const NOT_PRODUCIBLE: Readonly<Record<string, string>> = {
-  rate_limit_exceeded: 'rate limits are not built yet',
+  rate_limit_exceeded: 'the door refuses before it looks at the operation; limits.test.ts tries every one',
   internal_error:
     'a defect of ours, never an answer to an input; the facade is tested with a handler that throws',
   'getConfig forbidden': 'open to every caller',

@@ -6,8 +6,9 @@ import { SHARED_CALLER } from '../src/auth/shared-key.ts'
 import type { Audit, AuditEntry } from '../src/facade/audit.ts'
 import { type CallLog, createDispatch } from '../src/facade/dispatch.ts'
 import type { CallContext, Handlers } from '../src/facade/handler.ts'
-import { createHostGuard } from '../src/facade/host-guard.ts'
+import { createHostGuard, createOriginGuard } from '../src/facade/host-guard.ts'
 import { createHttp, type HttpParts } from '../src/facade/http.ts'
+import { createFailedLogins } from '../src/limits/failed-logins.ts'
 
 export const KEY = 'a-shared-key-of-the-tests'
 export const TASK_ID = '0197c5a4-7d2e-7c11-9d3a-5b2f4e8a1c01'
@@ -65,6 +66,9 @@ export function callerWith(caller: Partial<Caller>): Caller {
   return { ...SHARED_CALLER, ...caller }
 }
 
+const UNLIMITED = { bucket: 'global', rate: null }
+const UNLIMITED_LIMITER = { anonymous: UNLIMITED, admit: () => ({ shown: UNLIMITED, isUsed: false }) }
+
 export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {}) {
   const { handlers, seen } = scriptedHandlers(script)
   const { log, lines } = createTestLog()
@@ -74,7 +78,10 @@ export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {
     dispatch: createDispatch({ handlers, audit, log, ids, clock }),
     audit,
     authenticate: createAuthenticate({ mode: 'keys', apiKey: KEY }, refuseKeys),
+    limiter: UNLIMITED_LIMITER,
+    failedLogins: createFailedLogins({ perMinute: 0, clock }),
     hostGuard: createHostGuard({ loopback: true }),
+    originGuard: createOriginGuard({ loopback: true }),
     asksForCredentials: true,
     toolNames: 'underscore',
     version: '1.2.3',

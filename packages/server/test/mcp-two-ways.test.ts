@@ -8,7 +8,7 @@ import { DEFAULT_SCOPES } from '../src/auth/roles.ts'
 import { SHARED_CALLER } from '../src/auth/shared-key.ts'
 import { configOf } from '../src/config.ts'
 import { createHttp } from '../src/facade/http.ts'
-import { createHostGuard } from '../src/facade/host-guard.ts'
+import { createHostGuard, createOriginGuard } from '../src/facade/host-guard.ts'
 import { plainCallOf } from '../src/facade/mcp/plain-call.ts'
 import { type Gate, openGate } from '../src/gate.ts'
 import { createIds } from '../src/ids.ts'
@@ -47,7 +47,9 @@ async function openServer(answersPlainCalls: boolean): Promise<Server> {
       if (authorization === 'Bearer nobody') throw new GateError('unauthenticated', 'The key is not valid.')
       return authorization === 'Bearer worker' ? worker : SHARED_CALLER
     },
+    ...gate.limits,
     hostGuard: createHostGuard({ loopback: false }),
+    originGuard: createOriginGuard({ loopback: false }),
     asksForCredentials: true,
     toolNames: 'underscore',
     version: '1.2.3',

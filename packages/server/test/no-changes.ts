@@ -29,4 +29,5 @@ export const NO_NEEDS: Needs = {
   claims: [],
   countedWorkers: new Set(),
   countTenantLeases: false,
+  activeTasksMax: null,
 }

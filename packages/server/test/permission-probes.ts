@@ -193,6 +193,7 @@ export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   listAudit: { input: async () => ({}), refusal: 'forbidden' },
   createTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
   listTenants: { input: async () => ({}), refusal: 'forbidden' },
+  limitTenant: { input: async () => ({ tenant_id: 'acme', tier: 'paid' }), refusal: 'forbidden' },
   suspendTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
   resumeTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
   createTenantKey: {

@@ -48,6 +48,7 @@ export const PERMISSIONS: Readonly<Record<OperationKey, Row>> = {
   createWorkerKey: ['no', 'no', 'no', 'all', 'no'],
   createTenant: /**/ ['no', 'no', 'no', 'no', 'all'],
   listTenants: /* */ ['no', 'no', 'no', 'no', 'all'],
+  limitTenant: /* */ ['no', 'no', 'no', 'no', 'all'],
   suspendTenant: ['no', 'no', 'no', 'no', 'all'],
   resumeTenant: /**/ ['no', 'no', 'no', 'no', 'all'],
   createTenantKey: ['no', 'no', 'no', 'no', 'all'],

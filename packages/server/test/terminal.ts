@@ -37,6 +37,7 @@ export function testTerminal(parts: TerminalParts = {}): TestTerminal {
     // Tests give the methods that the command calls and no others.
     connect: () => (parts.client ?? {}) as Client,
     onStopSignal: () => () => {},
+    onReloadSignal: () => {},
     abort: () => {},
     shown: () => ({ ...written }),
   }

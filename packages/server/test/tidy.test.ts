@@ -16,6 +16,7 @@ const order = [
   ['store', 'channel'],
   ['auth'], // keys are kept in the store
   ['task-type'], // and so is the registry of types
+  ['limits'],
   ['facade', 'service', 'worker'],
   ['gate'], // the composition root: the one place that knows every part
   ['cli', 'testing'],
@@ -37,6 +38,7 @@ const owners: Record<string, string[]> = {
   ajv: ['task-type'],
   'ajv-formats': ['task-type'],
   'node:vm': ['task-type'],
+  '@redis/client': ['limits'],
 }
 
 // All that a part may import from outside, where that is little: the engine decides purely, the sdk runs anywhere.

@@ -1,6 +1,7 @@
 // Operations about the server itself.
 import { z } from 'zod'
 import { operation } from './operation.ts'
+import { LimitsInForce, TIERS } from './tenant.ts'
 
 export const systemOperations = {
   getConfig: operation({
@@ -36,6 +37,9 @@ export const systemOperations = {
         locatability: z.enum(['lenient', 'strict']),
       }),
       claim: z.object({ max_tasks: z.number(), max_wait_seconds: z.number() }),
+      tier: z.enum(TIERS),
+      limits: LimitsInForce.describe('Of your tenant; 0 = unlimited.'),
+      warnings: z.array(z.string()).describe('Limits that are nearly or wholly used up.'),
     }),
   }),
 }

@@ -12,9 +12,43 @@ const tenantId = {
     .describe('The tenant: 1 to 63 lower-case letters, digits, dashes and underscores.'),
 }
 
+export const TIERS = ['free', 'paid', 'enterprise'] as const
+export type Tier = (typeof TIERS)[number]
+
+const tier = z
+  .enum(TIERS)
+  .describe('What the tenant may have: free and paid have figures of their own, enterprise has no limits.')
+const LIMIT_MAX = 1_000_000_000_000
+const limit = (about: string) =>
+  z.int().min(0).max(LIMIT_MAX).optional().describe(`${about} Default that of the tier; 0 = unlimited.`)
+
+/** Each replaces the figure of the tier. */
+const limits = {
+  calls_per_hour: limit('Calls of all of its principals.'),
+  principal_calls_per_hour: limit('Calls of one principal.'),
+  tasks_per_hour: limit('Tasks created.'),
+  active_tasks: limit('Tasks that have not ended.'),
+  concurrent_leases: limit('Leases at one time.'),
+  payload_bytes: limit('Payload of one task, as JSON.'),
+  receipt_bytes: limit('Bodies of its receipts, as JSON.'),
+}
+
+/** What is in force; 0 = unlimited. */
+export const LimitsInForce = z.object({
+  calls_per_hour: z.number(),
+  principal_calls_per_hour: z.number(),
+  tasks_per_hour: z.number(),
+  active_tasks: z.number(),
+  concurrent_leases: z.number(),
+  payload_bytes: z.number(),
+  receipt_bytes: z.number(),
+})
+
 const Tenant = z.object({
   tenant_id: z.string(),
   name: z.string().nullable(),
+  tier: z.enum(TIERS),
+  limits: LimitsInForce,
   status: z.enum(['active', 'suspended']),
   created_at: timestamp,
   suspended_at: timestamp.nullable(),
@@ -36,6 +70,7 @@ export const tenantOperations = {
     input: z.strictObject({
       ...tenantId,
       name: z.string().min(1).max(NAME_LENGTH_MAX).optional().describe('What people call it.'),
+      tier: tier.default('enterprise'),
     }),
     output: Tenant.extend({ is_duplicate: z.boolean() }),
   }),
@@ -50,6 +85,20 @@ export const tenantOperations = {
     errors: [],
     input: z.strictObject({ ...page }),
     output: z.object({ tenants: z.array(Tenant), next_cursor: z.string().nullable() }),
+  }),
+  limitTenant: operation({
+    summary: 'Say what a tenant may have.',
+    guide:
+      'Use it when a tenant changes its plan, or needs other figures than those of its tier. It replaces what was said ' +
+      'before; every server heeds it within a minute. What the tenant has already stays.',
+    route: 'POST /v1/admin/tenants/{tenant_id}/limits',
+    scopes: [],
+    role: 'operator',
+    effect: 'idempotent',
+    listed: 'admin',
+    errors: ['not_found'],
+    input: z.strictObject({ ...tenantId, tier, ...limits }),
+    output: Tenant,
   }),
   suspendTenant: operation({
     summary: 'Refuse all calls of a tenant.',

@@ -130,7 +130,14 @@ test('a revoked key is refused within a minute', async () => {
 
 test('the keys of a suspended tenant are refused within a minute, and work again after it', async () => {
   const { check, text, store, pass, cost, now } = await setUp()
-  await store.addTenant({ tenantId: TENANT, name: null, createdAt: 0, suspendedAt: null })
+  await store.addTenant({
+    tenantId: TENANT,
+    name: null,
+    tier: 'enterprise',
+    limits: {},
+    createdAt: 0,
+    suspendedAt: null,
+  })
   await check(text)
   await store.suspendTenant({ tenantId: TENANT, suspendedAt: now() })
   pass(60_000)

@@ -1,5 +1,6 @@
 // The table of commands, in the order in which help shows them.
 import type { Command } from './command.ts'
+import { auditList } from './commands/audit.ts'
 import { config } from './commands/config.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke, keysRotate } from './commands/keys.ts'
@@ -17,7 +18,14 @@ import {
 } from './commands/schedules.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
-import { tenantsCreate, tenantsKey, tenantsList, tenantsResume, tenantsSuspend } from './commands/tenants.ts'
+import {
+  tenantsCreate,
+  tenantsKey,
+  tenantsLimit,
+  tenantsList,
+  tenantsResume,
+  tenantsSuspend,
+} from './commands/tenants.ts'
 import { worker } from './commands/worker.ts'
 import { typesDelete, typesList, typesPut, typesRegisteredOnly, typesShow } from './commands/types.ts'
 import { taskCancel, taskExplain, taskGet, taskList, taskRetry, taskWait } from './commands/tasks.ts'
@@ -59,6 +67,8 @@ export const commands: readonly Command[] = [
   tenantsCreate,
   tenantsList,
   tenantsKey,
+  tenantsLimit,
   tenantsSuspend,
   tenantsResume,
+  auditList,
 ]

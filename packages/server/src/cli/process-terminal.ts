@@ -30,6 +30,7 @@ export function processTerminal(): Terminal {
         for (const signal of SIGNALS) process.off(signal, listener)
       }
     },
+    onReloadSignal: (listener) => void process.on('SIGHUP', listener),
     abort: (signal) => process.exit(SIGNAL_EXIT_CODES[signal]),
   }
 }

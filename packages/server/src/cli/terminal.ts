@@ -22,6 +22,8 @@ export interface Terminal {
   connect(settings: ClientSettings, options?: { patient?: boolean }): Client
   /** Calls back on SIGTERM and SIGINT; the returned function stops listening. */
   onStopSignal(listener: (signal: StopSignal) => void): () => void
+  /** Calls back on SIGHUP, which otherwise would end the process. */
+  onReloadSignal(listener: () => void): void
   /** Ends the process at once: for a second signal, or when something holds on beyond its time. */
   abort(signal: StopSignal): void
 }

@@ -1,4 +1,4 @@
-// What a server refuses to start with (AUTH-4): no credentials where others could reach it.
+// What a server refuses to start with (AUTH-4): no credentials where others could reach it, and none that can be guessed.
 import { expect, test } from 'vitest'
 import { type ConfigValues, configOf, requireKey, requireServable } from '../config.ts'
 import { isLoopback } from './checks.ts'
@@ -6,6 +6,22 @@ import { isLoopback } from './checks.ts'
 const refused: [string, ConfigValues, RegExp][] = [
   ['dev on all addresses', { auth: { mode: 'dev' }, host: '0.0.0.0' }, /loopback only, not on 0\.0\.0\.0/],
   ['dev on a name', { auth: { mode: 'dev' }, host: 'gate.example.org' }, /loopback only/],
+  [
+    'a short key in production',
+    { auth: { api_key: '0f3c9a7d' }, environment: 'production' },
+    /short or well known/,
+  ],
+  [
+    'a placeholder for a key in production',
+    { auth: { api_key: 'change-me-0f3c9a7d5be1642a88' }, environment: 'production' },
+    /short or well known/,
+  ],
+  [
+    'one character many times in production',
+    { auth: { api_key: 'a'.repeat(48) }, environment: 'production' },
+    /short or well known/,
+  ],
+  ['half of a certificate', { tls: { cert_file: 'cert.pem' } }, /go together/],
   ['dev in production', { auth: { mode: 'dev' }, environment: 'production' }, /refuses to run in production/],
 ]
 
@@ -17,7 +33,15 @@ const accepted: [string, ConfigValues][] = [
   ['dev on loopback', { auth: { mode: 'dev' } }],
   ['dev on IPv6 loopback', { auth: { mode: 'dev' }, host: '::1' }],
   ['keys of the database', { environment: 'production', host: '0.0.0.0' }],
-  ['keys with a key anywhere', { auth: { api_key: 'k' }, host: '0.0.0.0', environment: 'production' }],
+  ['keys with a weak key while developing', { auth: { api_key: 'k' }, host: '0.0.0.0' }],
+  [
+    'keys with a random key anywhere',
+    {
+      auth: { api_key: '0f3c9a7d5be1642a88c1d07e' },
+      host: '0.0.0.0',
+      environment: 'production',
+    },
+  ],
 ]
 
 test.each(accepted)('accepts %s', (_what, values) => {

@@ -30,7 +30,7 @@ export function requireServable(config: Config): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-export function unsafeToServe({ auth, database, environment, host, processes }: Config): Problem[] {
+export function unsafeToServe({ auth, database, environment, host, processes, tls }: Config): Problem[] {
   const problems: Problem[] = []
   if (processes > 1 && !database.url.startsWith('postgres')) {
     const message = `${processes} processes can share PostgreSQL only: this database has one writer.`
@@ -47,7 +47,27 @@ export function unsafeToServe({ auth, database, environment, host, processes }: 
     const message = `Development mode asks for no credentials and listens on loopback only, not on ${host}.`
     problems.push({ where: 'host', message: `${message} Use host 127.0.0.1, or run ${USE_KEYS}` })
   }
+  if ((tls.certFile === null) !== (tls.keyFile === null)) {
+    const message = 'tls.cert_file and tls.key_file go together. Give both, or neither.'
+    problems.push({ where: 'tls', message })
+  }
+  if (environment === 'production' && auth.apiKey !== null && isGuessable(auth.apiKey)) {
+    const message =
+      'The shared key is short or well known, and production refuses it. Take a random one: openssl rand -hex 24'
+    problems.push({ where: 'auth.api_key', message })
+  }
   return problems
+}
+
+/** As long as a key of 96 random bits in hexadecimal. */
+const KEY_LENGTH_MIN = 24
+/** Words of examples and of those who mean to change them later. */
+const PLACEHOLDER = /change.?me|secret|password|example|placeholder|default|your.?key/i
+/** Fewer different characters than any random key of that length has. */
+const DISTINCT_MIN = 8
+
+export function isGuessable(key: string): boolean {
+  return key.length < KEY_LENGTH_MIN || new Set(key).size < DISTINCT_MIN || PLACEHOLDER.test(key)
 }
 
 /** Where no shared key is set, the database must hold one. */

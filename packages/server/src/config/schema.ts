@@ -5,6 +5,7 @@ import { z } from 'zod'
 /** Ten years, as in the contract: beyond it a length of time is a mistake. */
 const SECONDS_MAX = 315_360_000
 const MIB = 1_048_576
+const COUNT_MAX = 1_000_000_000
 
 export type Kind = 'whole' | 'number' | 'choice' | 'switch' | 'list' | 'text'
 
@@ -69,6 +70,8 @@ function text<S extends z.ZodType>(schema: S, about: Omit<About, 'kind'>) {
 
 const DATABASE_URL = /^(sqlite:.+|memory:|postgres(ql)?:\/\/.+)$/
 const databaseUrl = z.string().regex(DATABASE_URL)
+/** Control characters are in no path that anybody means. */
+const filePath = z.string().regex(/^[^\p{Cc}]+$/u)
 const hostName = z.string().regex(/^[a-z0-9.:[\]*-]+$/i)
 
 const server = {
@@ -135,6 +138,65 @@ const auth = z.strictObject({
       about: 'One shared key with all rights on the default tenant, sent as "Authorization: Bearer <key>".',
       expects: 'up to 500 visible ASCII characters without spaces',
       secret: 'whole',
+    },
+  ),
+})
+
+const tls = z.strictObject({
+  cert_file: text(filePath.nullable().default(null), {
+    about:
+      'Certificate with its chain, in PEM, to serve HTTPS without a proxy. Read again when it changes, and on SIGHUP.',
+    expects: 'the path of a file',
+  }),
+  key_file: text(filePath.nullable().default(null), {
+    about: "The certificate's private key, in PEM.",
+    expects: 'the path of a file',
+  }),
+})
+
+const http = z.strictObject({
+  trusted_proxies: list(
+    'Proxies of yours, whose X-Forwarded-For and X-Forwarded-Proto are believed. Of everybody else they are not.',
+    z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]),
+    'IP addresses and networks, e.g. 10.0.0.0/8',
+  ),
+  cors_origins: list(
+    'Origins whose web pages may call from a browser, with a key of their own. None by default.',
+    z.string().regex(/^https?:\/\/[a-z0-9.:[\]-]+$/),
+    'origins as browsers send them, e.g. https://app.example.org',
+  ),
+})
+
+const limits = z.strictObject({
+  global_calls_per_minute: whole('Calls of all tenants together; 0 is unlimited.', {
+    default: 0,
+    min: 0,
+    max: COUNT_MAX,
+  }),
+  principal_calls_per_hour: whole('Calls of any one principal; 0 is unlimited.', {
+    default: 0,
+    min: 0,
+    max: COUNT_MAX,
+  }),
+  failed_logins_per_minute: whole(
+    'Wrong credentials from one address before it is slowed down; 0 is unlimited.',
+    {
+      default: 100,
+      min: 0,
+      max: COUNT_MAX,
+    },
+  ),
+  redis_url: text(
+    z
+      .string()
+      .regex(/^rediss?:\/\/.+$/)
+      .nullable()
+      .default(null),
+    {
+      about:
+        'Where servers share their rate limits, instead of PostgreSQL. Needs the package @redis/client beside asyncgate.',
+      expects: 'redis://user:password@host:port or rediss://…',
+      secret: 'password',
     },
   ),
 })
@@ -220,6 +282,9 @@ export const ConfigSchema = z.strictObject({
   ...server,
   database,
   auth,
+  tls,
+  http,
+  limits,
   lease,
   retry,
   list: z.strictObject({
@@ -232,6 +297,11 @@ export const ConfigSchema = z.strictObject({
       min: 1_024,
       max: 64 * MIB,
     }),
+    max_active: whole('Tasks of one tenant that have not ended; 0 is unlimited.', {
+      default: 0,
+      min: 0,
+      max: COUNT_MAX,
+    }),
   }),
   receipts,
   // The contract's own bounds are the upper ones here: a server may offer less, never more.
@@ -240,7 +310,7 @@ export const ConfigSchema = z.strictObject({
     max_concurrent_leases: whole('Active leases of one tenant at one time; 0 is unlimited.', {
       default: 0,
       min: 0,
-      max: 1_000_000_000,
+      max: COUNT_MAX,
     }),
     max_wait_seconds: whole('Longest that a claim or a read is held.', { default: 60, min: 0, max: 60 }),
   }),

@@ -4,6 +4,7 @@ import type { Lease, ProgressReport, Receipt, Sighting, Task, TaskDefinition, Ti
 import { isActive } from './model.ts'
 import { typeOfKey } from './type-limit.ts'
 import type { Candidates, Changes, Snapshot } from './unit.ts'
+import { countOf } from './usage.ts'
 
 const NO_CANDIDATES: Candidates = { taskIds: [], more: false, held: false }
 
@@ -40,6 +41,8 @@ export interface View {
   limitOf(definition: TaskDefinition): number
   activeByWorker(workerId: string): number
   activeOfTenant(): number
+  /** Tasks that have not ended, where creations are held to a quota. */
+  activeTasks(): number
   /** In no order, and some may have left their place since. */
   parked(key: string): Iterable<string>
 }
@@ -62,10 +65,13 @@ export function createDraft(snapshot: Snapshot): Draft {
   const receipts = createReceiptIndex(snapshot, added.receipts)
   const fresh = new Map<string, Task>()
   let activeOfTenant = snapshot.activeOfTenant
+  let activeTasks = snapshot.activeTasks
   let active: Map<string, Lease> | undefined // by task; made when somebody asks, which few commands do
 
   function putTask(task: Task): void {
     const { taskId, idempotencyHash, concurrencyKey } = task.definition
+    const before = tasks.get(taskId)
+    activeTasks += countOf(task) - (before === undefined ? 0 : countOf(before))
     tasks.set(taskId, task)
     if (idempotencyHash !== null) idempotent.set(idempotencyHash, taskId)
     if (concurrencyKey !== null && task.state.place === 'parked') park(concurrencyKey, taskId)
@@ -126,6 +132,7 @@ export function createDraft(snapshot: Snapshot): Draft {
       (typeOfKey(key) === null ? concurrencyLimit : snapshot.typeLimits.get(key ?? '')) ?? Infinity,
     activeByWorker: (workerId) => activeByWorker.get(workerId) ?? 0,
     activeOfTenant: () => activeOfTenant,
+    activeTasks: () => activeTasks,
     parked: (key) => parked.get(key) ?? [],
     apply: (outcome) => {
       for (const task of outcome.tasks ?? NOTHING) putTask(task)

@@ -43,6 +43,8 @@ export interface EngineParts {
   readonly ids: Ids
   readonly random: Random
   readonly policy: Policy
+  /** What a tenant is held to; default `policy`. */
+  readonly policyOf?: (tenantId: string) => Policy | Promise<Policy>
   readonly instance: string
   /** How a batch is decided; the simulation watches here, and plants its bugs. */
   readonly decide?: typeof decideBatch
@@ -121,7 +123,9 @@ export function createEngine(parts: EngineParts): Engine {
 
   async function transact(tenantId: string, commands: readonly Command[]) {
     const startedAt = clock.now()
-    const { policy, ids, random, instance, decide = decideBatch } = parts
+    const { ids, random, instance, decide = decideBatch } = parts
+    const found = parts.policyOf?.(tenantId) ?? parts.policy
+    const policy = found instanceof Promise ? await found : found
     const { results, changes } = await store.transact({
       tenantId,
       now: startedAt,

@@ -60,7 +60,7 @@ export function hashOfJson(value: unknown): string {
  * Exactly what the specification names, so that anyone can recompute it from the receipt alone. The members are written in
  * the order of canonical JSON, body first, so that only the body needs ordering: 2.5 to 4.5 µs, against 3.3 to 4.7 µs through hashOfJson.
  */
-export function receiptHash(fact: Fact): string {
+export function receiptHash(fact: Fact, body: string = canonicalJson(fact.body)): string {
   const others = JSON.stringify({
     from: { id: fact.from.id, kind: fact.from.kind },
     lease_id: fact.leaseId,
@@ -70,7 +70,7 @@ export function receiptHash(fact: Fact): string {
     task_id: fact.taskId,
     to: { id: fact.to.id, kind: fact.to.kind },
   })
-  return sha256(`{"body":${canonicalJson(fact.body)},${others.slice(1)}`)
+  return sha256(`{"body":${body},${others.slice(1)}`)
 }
 
 /** The same fact has the same key: emitted twice, it is one receipt. A list of texts is canonical as it is. */
@@ -174,7 +174,8 @@ export function issueReceipt(
   fact: Fact,
   at: { receiptId: string; tenantId: string; now: number; instance: string },
 ): Receipt {
-  const hash = receiptHash(fact)
+  const body = canonicalJson(fact.body)
+  const hash = receiptHash(fact, body)
   return {
     receiptId: at.receiptId,
     tenantId: at.tenantId,
@@ -185,6 +186,7 @@ export function issueReceipt(
     from: fact.from,
     to: fact.to,
     body: fact.body,
+    bodyBytes: Buffer.byteLength(body),
     taskId: fact.taskId,
     leaseId: fact.leaseId,
     scheduleId: fact.scheduleId,

@@ -138,6 +138,8 @@ export interface Receipt {
   readonly scheduleId: string | null
   readonly parents: readonly string[]
   readonly body: JsonObject
+  /** Size of the body as JSON. */
+  readonly bodyBytes: number
   readonly hash: string
   readonly instance: string
 }

@@ -30,9 +30,14 @@ export function needsOf(commands: readonly Command[], policy: Policy): Needs {
     claims: claimNeeds(claims),
     countedWorkers: new Set(claims.flatMap((claim) => (claim.capacity === null ? [] : [claim.worker.id]))),
     countTenantLeases: claims.length > 0 && policy.claim.maxConcurrentLeases > 0,
+    activeTasksMax: policy.task.maxActive > 0 && commands.some(creates) ? policy.task.maxActive : null,
   }
   for (const command of commands) gather(needs, command)
   return needs
+}
+
+function creates({ kind }: Command): boolean {
+  return kind === 'create' || kind === 'retry'
 }
 
 function gather(needs: Gathered, command: Command): void {

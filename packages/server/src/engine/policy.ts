@@ -1,4 +1,5 @@
-// The limits and defaults that decisions are made with: the part of the configuration that the engine sees.
+// The limits and defaults that decisions are made with: the part of the configuration that the engine sees, held to what the
+// tenant may have.
 
 export interface Policy {
   readonly lease: {
@@ -17,7 +18,11 @@ export interface Policy {
     readonly backoffCapSeconds: number
     readonly maxExpiries: number
   }
-  readonly task: { readonly maxPayloadBytes: number }
+  readonly task: {
+    readonly maxPayloadBytes: number
+    /** Tasks of one tenant that have not ended; 0 = no limit. */
+    readonly maxActive: number
+  }
   readonly receipts: {
     readonly maxBodyBytes: number
     readonly maxParents: number

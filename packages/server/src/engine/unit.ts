@@ -21,6 +21,8 @@ export interface Needs {
   /** Workers that declared a capacity: their active leases are counted, under a lock. */
   readonly countedWorkers: ReadonlySet<string>
   readonly countTenantLeases: boolean
+  /** The quota that creations are held to; null: none, or nothing is created. */
+  readonly activeTasksMax: number | null
 }
 
 /** Claims with the same filter are served by one selection. */
@@ -47,6 +49,8 @@ export interface Snapshot {
   readonly activeOfTenant: number
   /** concurrency key of a type → its limit as it is now, where it has one. */
   readonly typeLimits: ReadonlyMap<string, number>
+  /** Tasks that have not ended; 0 where `activeTasksMax` is null. */
+  readonly activeTasks: number
   /** concurrency key → parked tasks that could come next, best first within each lane and type. */
   readonly parked: ReadonlyMap<string, readonly string[]>
 }

@@ -1,6 +1,6 @@
-// What the one door writes into the audit log about a call: acts of administration, refusals for want of rights, and ids that
-// were not found.
-import type { AuditEvent, GateError, OperationKey } from '@asyncgate/sdk'
+// What the one door writes into the audit log about a call: acts of administration, refusals for want of rights or by a limit,
+// and ids that were not found.
+import type { AuditEvent, ErrorCode, GateError, OperationKey } from '@asyncgate/sdk'
 import type { Caller } from '../auth/caller.ts'
 import type { Audit, AuditEntry, Origin } from './audit.ts'
 
@@ -19,6 +19,7 @@ const ACTS: Partial<Record<OperationKey, AuditEvent>> = {
   rotateKey: 'key.rotated',
   revokeKey: 'key.revoked',
   createTenant: 'tenant.created',
+  limitTenant: 'tenant.limited',
   suspendTenant: 'tenant.suspended',
   resumeTenant: 'tenant.resumed',
   putTaskType: 'type.changed',
@@ -33,6 +34,7 @@ interface Done {
   readonly role?: string
   readonly principal?: { readonly principal_kind: string; readonly principal_id: string }
   readonly tenant_id?: string
+  readonly tier?: string
   readonly is_duplicate?: boolean
   readonly task_type?: string
   readonly registered_only?: boolean
@@ -59,9 +61,16 @@ export async function auditAct(
   if (tenantId !== call.caller.tenantId) await audit.record({ ...entry, tenantId })
 }
 
+const REFUSALS: Partial<Record<ErrorCode, AuditEvent>> = {
+  forbidden: 'authorization.failed',
+  rate_limit_exceeded: 'rate_limit.exceeded',
+  quota_exceeded: 'quota.exceeded',
+}
+
 export function auditRefusal(call: AuditedCall, input: unknown, error: GateError, audit: Audit): void {
   const entry = entryOf(call, `${call.key}: ${error.message}`)
-  if (error.code === 'forbidden') audit.note({ ...entry, event: 'authorization.failed' })
+  const event = REFUSALS[error.code]
+  if (event !== undefined) audit.note({ ...entry, event })
   if (error.code === 'not_found' || error.code === 'parent_not_found')
     audit.lookOut(idsIn(input), entryOf(call, `Operation ${call.key}.`))
 }
@@ -76,7 +85,7 @@ function concerned(input: unknown): string | undefined {
 }
 
 function describe(key: OperationKey, done: Done, input: unknown): string {
-  const { key_id, prefix, role, principal, task_type, registered_only } = done
+  const { key_id, prefix, role, principal, task_type, registered_only, tier } = done
   const who = principal && `for ${principal.principal_kind}/${principal.principal_id}`
   const parts = [
     key_id && `key ${key_id}`,
@@ -86,6 +95,7 @@ function describe(key: OperationKey, done: Done, input: unknown): string {
     concerned(input) && `tenant ${concerned(input)}`,
     task_type && `type ${task_type}`,
     registered_only !== undefined && `registered_only ${registered_only}`,
+    key === 'limitTenant' && tier && `tier ${tier}`,
   ]
   return `${key}: ${parts.filter((part) => typeof part === 'string' && part !== '').join(' ')}`
 }

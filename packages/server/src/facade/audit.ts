@@ -2,6 +2,7 @@
 // and why, and never a secret. Rows that come while others are being written go together in the next write; a flood is
 // bounded, and says how much of it is missing.
 import type { AuditEvent, AuditSeverity } from '@asyncgate/sdk'
+import { createLatest } from '../auth/latest.ts'
 import { createLine } from '../auth/line.ts'
 import { DEFAULT_TENANT, type Principal } from '../auth/caller.ts'
 import type { Clock } from '../clock.ts'
@@ -46,7 +47,10 @@ const SEVERITIES: Readonly<Record<AuditEvent, AuditSeverity>> = {
   'key.created': 'info',
   'key.rotated': 'info',
   'key.revoked': 'info',
+  'rate_limit.exceeded': 'warning',
+  'quota.exceeded': 'warning',
   'tenant.created': 'info',
+  'tenant.limited': 'info',
   'tenant.suspended': 'warning',
   'tenant.resumed': 'info',
   'type.changed': 'info',
@@ -62,6 +66,8 @@ const LOOKOUTS_WAITING_MAX = 100
 /** Ids of one call that are looked for. */
 const IDS_MAX = 10
 const TEXT_LENGTH_MAX = 300
+const LIMITED_EVERY_MS = 60_000
+const LIMITED_KNOWN_MAX = 10_000
 
 export interface AuditParts {
   readonly store: AuditStore
@@ -81,6 +87,7 @@ export function createAudit({ store, clock, ids, log }: AuditParts): Audit {
   let missing = 0
   let writing: Promise<void> | null = null
   const lookouts = new Set<Promise<void>>()
+  const limited = createLatest<number>(LIMITED_KNOWN_MAX)
   const oneAtATime = createLine({ atOnce: 1, waitingMax: LOOKOUTS_WAITING_MAX })
 
   async function write(): Promise<void> {
@@ -102,7 +109,19 @@ export function createAudit({ store, clock, ids, log }: AuditParts): Audit {
     return promise
   }
 
+  /** Whoever is held to a limit is refused with every call, and is on record once in a while. */
+  function isRepeated({ event, tenantId, principal, origin }: AuditEntry): boolean {
+    if (event !== 'rate_limit.exceeded' && event !== 'quota.exceeded') return false
+    const who = principal === null ? origin.ip : `${principal.kind}/${principal.id}`
+    const key = `${event} ${tenantId} ${who}`
+    const lastAt = limited.get(key)
+    if (lastAt !== undefined && clock.now() - lastAt < LIMITED_EVERY_MS) return true
+    limited.set(key, clock.now())
+    return false
+  }
+
   function note(entry: AuditEntry): void {
+    if (isRepeated(entry)) return
     if (waiting.length >= WAITING_MAX) {
       missing += 1
       return

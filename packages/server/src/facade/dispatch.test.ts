@@ -127,14 +127,24 @@ test('a call whose client has gone is not our failure', async () => {
   expect(lines.filter(({ level }) => level === 'error')).toEqual([])
 })
 
-test('limits come first', async () => {
-  const limits = () => {
-    throw new GateError('rate_limit_exceeded', 'Slow down.', { retry_after: 7 })
-  }
-  const { dispatch } = setUp({}, { limits })
-  await expect(dispatch('createTask', {}, { caller: worker })).rejects.toMatchObject({
+const shown = { bucket: 'b', rate: null }
+const slowDown = () => {
+  throw new GateError('rate_limit_exceeded', 'Slow down.', { retry_after: 7 })
+}
+const limiter = { anonymous: shown, admit: slowDown, admitTasks: async () => {}, refundTasks: async () => {} }
+
+test('a second call of one request needs leave of its own, and that comes first', async () => {
+  const { dispatch } = setUp({}, { limiter })
+  const admission = { shown, isUsed: false }
+  await dispatch('getConfig', {}, { caller: worker, admission })
+  await expect(dispatch('createTask', {}, { caller: worker, admission })).rejects.toMatchObject({
     code: 'rate_limit_exceeded',
   })
+})
+
+test('calls from within the process are not limited', async () => {
+  const { dispatch } = setUp({}, { limiter: { ...limiter, admitTasks: slowDown } })
+  for (const _ of [1, 2]) await dispatch('createTask', { type: 'x' }, { caller })
 })
 
 test('a call from within the process gets a request id of its own', async () => {

@@ -5,7 +5,9 @@ import type { Caller, Role } from '../auth/caller.ts'
 import { resolveActing } from './acting.ts'
 import { type Audit, FROM_WITHIN, type Origin } from './audit.ts'
 import { auditAct, auditRefusal, isAct } from './audit-call.ts'
+import { createWithin, isCreation } from './creation-limit.ts'
 import type { CallContext, Handlers } from './handler.ts'
+import type { Admission, Limiter } from '../limits/limiter.ts'
 
 export interface DispatchRequest {
   readonly caller: Caller
@@ -14,6 +16,8 @@ export interface DispatchRequest {
   /** Absent for calls from within the process. */
   readonly origin?: Origin
   readonly signal?: AbortSignal
+  /** Leave to call. Absent for calls from within the process: they are not limited. */
+  readonly admission?: Admission | undefined
 }
 
 /** Also the shape of a door elsewhere: see mcp/remote.ts. Throws nothing but `GateError`. */
@@ -33,8 +37,7 @@ export interface CallRecord {
 
 export interface DispatchParts {
   readonly handlers: Handlers
-  /** Throws `rate_limit_exceeded`. */
-  readonly limits?: (key: OperationKey, caller: Caller) => void | Promise<void>
+  readonly limiter?: Limiter
   readonly audit: Audit
   readonly metrics?: (record: CallRecord) => void
   readonly log: CallLog
@@ -51,13 +54,16 @@ interface Call {
   readonly origin: Origin
   readonly signal: AbortSignal
   readonly startedAt: number
+  readonly admission: Admission | undefined
 }
 
 export function createDispatch(parts: DispatchParts): Dispatch {
   return async (key, input, request) => {
     const { caller, requestId = parts.ids.next(), origin = FROM_WITHIN, signal = NEVER } = request
     const startedAt = parts.clock.now()
-    const call: Call = { key, operation: contract[key], caller, requestId, origin, signal, startedAt }
+    const { admission } = request
+    const operation: Operation = contract[key]
+    const call: Call = { key, operation, caller, requestId, origin, signal, startedAt, admission }
     try {
       const reply = await take(call, input, parts)
       record(call, 'ok', parts)
@@ -72,13 +78,22 @@ export function createDispatch(parts: DispatchParts): Dispatch {
 }
 
 async function take(call: Call, input: unknown, parts: DispatchParts): Promise<object> {
-  const { limits, handlers, audit } = parts
-  if (limits !== undefined) await limits(call.key, call.caller)
+  const { limiter, handlers, audit } = parts
+  if (limiter !== undefined && call.admission?.isUsed === true) await admitAgain(call, limiter)
+  if (call.admission !== undefined) call.admission.isUsed = true
   permit(call)
   const parsed = parseInput(call.operation.input, input)
-  const reply = await handle(call, parsed, handlers)
+  const reply = await (limiter !== undefined && isCreation(call.key)
+    ? createWithin(limiter, call, { input: parsed, create: () => handle(call, parsed, handlers) })
+    : handle(call, parsed, handlers))
   if (isAct(call.key)) await auditAct(call, parsed, reply, audit)
   return reply
+}
+
+/** A second call in one request, as the older protocol's batches allow. */
+async function admitAgain({ caller, admission }: Call, limiter: Limiter): Promise<void> {
+  const { shown } = await limiter.admit(caller)
+  if (admission !== undefined) admission.shown = shown
 }
 
 function permit({ operation: { scopes, role }, caller }: Call): void {

@@ -10,12 +10,18 @@ export interface HostGuardSettings {
   readonly loopback: boolean
   /** Names that the server is reached by, without ports. */
   readonly allowedHosts?: readonly string[]
+  /** Origins whose pages may call (http.cors_origins). */
+  readonly corsOrigins?: readonly string[]
 }
 
 /** Throws `forbidden`. */
 export type HostGuard = (headers: IncomingHttpHeaders) => void
 
-export function createHostGuard({ loopback, allowedHosts = [] }: HostGuardSettings): HostGuard {
+export function createHostGuard({
+  loopback,
+  allowedHosts = [],
+  corsOrigins = [],
+}: HostGuardSettings): HostGuard {
   const names = [...allowedHosts.map((host) => host.toLowerCase()), ...(loopback ? LOOPBACK_HOSTNAMES : [])]
   const allowed = new Set(names)
   // Nearly all calls come by the name that the last one came by, and taking an address apart costs as much as parsing a
@@ -28,11 +34,25 @@ export function createHostGuard({ loopback, allowedHosts = [] }: HostGuardSettin
     const isOpen = allowed.size === 0
     if (!isOpen && !allowed.has(hostname ?? '')) throw refusal('Host', host)
     lastPassed = host
-    if (origin === undefined) return
+    if (origin === undefined || corsOrigins.includes(origin)) return
     const originName = hostnameOf(origin)
     if (originName === null || !(isOpen ? originName === hostname : allowed.has(originName))) {
       throw refusal('Origin', origin)
     }
+  }
+}
+
+/**
+ * For what asks for a credential anyhow: there any Host will do, but a page must be one of the server's own, or of an origin
+ * that was allowed. Nobody is to try keys through the browsers of others.
+ */
+export function createOriginGuard({ allowedHosts = [], corsOrigins = [] }: HostGuardSettings): HostGuard {
+  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
+  return ({ host, origin }) => {
+    if (origin === undefined || corsOrigins.includes(origin)) return
+    const name = hostnameOf(origin)
+    if (name === null || !(allowed.has(name) || name === hostnameOf(`http://${host ?? ''}`)))
+      throw refusal('Origin', origin)
   }
 }
 

@@ -3,7 +3,10 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERRORS, GateError, type ErrorCode } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Shown } from '../limits/limiter.ts'
 import type { CallLog } from './dispatch.ts'
+import { rateHeaders, setRateHeaders } from './rate-headers.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 /** As long as the first wait of our own client. */
 const RETRY_AFTER_SECONDS = 5
@@ -97,13 +100,17 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
 }
 
 /** Errors before routing: no hook has run yet. */
-export function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id)
-  void sendError(fromFastify(error), request, reply)
+export function createFrameworkErrorHandler(anonymous: Shown) {
+  return (error: Error, request: FastifyRequest, reply: FastifyReply): void => {
+    reply.header('x-request-id', request.id).headers(SECURITY_HEADERS)
+    setRateHeaders(reply, anonymous)
+    void sendError(fromFastify(error), request, reply)
+  }
 }
 
 /** What is not even HTTP: the socket is all there is to answer on. */
-export function createClientErrorHandler(ids: { next(): string }) {
+export function createClientErrorHandler(ids: { next(): string }, anonymous: Shown) {
+  const always = Object.entries({ ...SECURITY_HEADERS, ...rateHeaders(anonymous) })
   return (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
@@ -118,6 +125,7 @@ export function createClientErrorHandler(ids: { next(): string }) {
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      ...always.map(([name, value]) => `${name}: ${value}`),
       'Connection: close',
     ]
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -2,32 +2,51 @@
 // pages about the server itself, and MCP.
 import { GateError } from '@asyncgate/sdk'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import type { Authenticate } from '../auth/credential.ts'
-import type { Audit } from './audit.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import { allowOrigins } from './cors.ts'
 import type { CallLog, Dispatch } from './dispatch.ts'
 import type { HostGuard } from './host-guard.ts'
-import { answerErrors, answerFrameworkError, createClientErrorHandler } from './http-errors.ts'
-import { createIdentify } from './identify.ts'
+import { answerErrors, createClientErrorHandler, createFrameworkErrorHandler } from './http-errors.ts'
+import { createIdentify, type IdentifyParts } from './identify.ts'
 import { mountMcp } from './mcp/http.ts'
 import { mountPages, type Vitals } from './pages.ts'
+import { setRateHeaders } from './rate-headers.ts'
 import { readJson } from './read-json.ts'
 import { requestIdOf } from './request-id.ts'
 import { mountRest } from './rest.ts'
+import { addSecurityHeaders } from './security-headers.ts'
 import { createSignals } from './signals.ts'
+import type { TlsFiles } from './tls.ts'
 
 /** A batch of 1000 tasks with sizeable payloads fits; a single payload has its own, smaller limit. */
 export const BODY_BYTES_MAX = 32 * 1_048_576
-/** Longest time to receive one request: a client that trickles bytes must not hold a socket for ever. */
-const RECEIVE_MS_MAX = 120_000
+/** A client that trickles bytes must not hold a socket for ever. */
+export interface Patience {
+  /** To receive the head of a request, and the whole of it. */
+  readonly headMs: number
+  readonly requestMs: number
+  /** Nothing moves on the connection; longer than any call is held. */
+  readonly silenceMs: number
+  readonly checkEveryMs: number
+}
+
+const PATIENCE: Patience = { headMs: 15_000, requestMs: 120_000, silenceMs: 120_000, checkEveryMs: 5_000 }
+/** Of all headers together; more is answered 431. */
+const HEADER_BYTES_MAX = 16_384
 /** Longer than any id; what is longer is nobody's path. */
 const PATH_FIELD_LENGTH_MAX = 1_000
 
-export interface HttpParts extends Vitals {
+export interface HttpParts extends Vitals, IdentifyParts {
   readonly dispatch: Dispatch
-  readonly authenticate: Authenticate
-  readonly audit: Pick<Audit, 'note'>
+  readonly limiter: Pick<Limiter, 'admit' | 'anonymous'>
   /** Always applied to MCP; to everything where no credential stands between a web page and the server. */
   readonly hostGuard: HostGuard
+  /** Applied to everything else. */
+  readonly originGuard: HostGuard
+  readonly corsOrigins?: readonly string[]
+  readonly trustedProxies?: readonly string[]
+  readonly tls?: TlsFiles | null
+  readonly patience?: Patience
   readonly asksForCredentials: boolean
   readonly toolNames: 'underscore' | 'dotted'
   readonly version: string
@@ -38,25 +57,41 @@ export interface HttpParts extends Vitals {
 }
 
 export function createHttp(parts: HttpParts): FastifyInstance {
-  const { ids, log } = parts
-  const app = fastify({
+  const { ids, log, tls = null, trustedProxies = [], corsOrigins = [], limiter } = parts
+  const { headMs, requestMs, silenceMs, checkEveryMs } = parts.patience ?? PATIENCE
+  const receiving = {
+    headersTimeout: headMs,
+    connectionsCheckingInterval: checkEveryMs,
+    maxHeaderSize: HEADER_BYTES_MAX,
+  }
+  const options = {
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: RECEIVE_MS_MAX,
+    requestTimeout: requestMs,
+    connectionTimeout: silenceMs,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     routerOptions: { maxParamLength: PATH_FIELD_LENGTH_MAX },
-    genReqId: (request) => requestIdOf(request.headers, ids),
+    genReqId: (request: Pick<FastifyRequest, 'headers'>) => requestIdOf(request.headers, ids),
     return503OnClosing: false, // in our own words: see refuseWhileStopping
-    frameworkErrors: answerFrameworkError,
-    clientErrorHandler: createClientErrorHandler(ids),
-  })
-  // Hooks of every request take a callback: a promise for each, and the turn it takes, would cost more than they do.
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    frameworkErrors: createFrameworkErrorHandler(limiter.anonymous),
+    clientErrorHandler: createClientErrorHandler(ids, limiter.anonymous),
+  }
+  const app =
+    tls === null
+      ? fastify({ ...options, http: receiving })
+      : // The same to all that is built on it, whether TLS is below or not.
+        (fastify({ ...options, https: { ...tls, ...receiving } }) as unknown as FastifyInstance)
+  addSecurityHeaders(app, { isTls: tls !== null, hasProxies: trustedProxies.length > 0 })
+  app.decorateRequest('admission', null)
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    setRateHeaders(reply, request.admission?.shown ?? limiter.anonymous)
     done()
   })
   refuseWhileStopping(app)
+  allowOrigins(app, corsOrigins)
   answerErrors(app, log)
-  if (!parts.asksForCredentials) app.addHook('onRequest', async ({ headers }) => parts.hostGuard(headers))
+  const guard = parts.asksForCredentials ? parts.originGuard : parts.hostGuard
+  app.addHook('onRequest', ({ headers }, _reply, done) => done(refusalOf(() => guard(headers))))
   takeJsonBodies(app)
   const signals = createSignals(app)
   const identify = createIdentify(parts)
@@ -64,6 +99,15 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   mountPages(app, { ...parts, identify })
   mountMcp(app, { ...parts, identify, signals })
   return app
+}
+
+function refusalOf(check: () => void): Error | undefined {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    return error as Error // guards throw nothing but GateError
+  }
 }
 
 /** `application/json` and nothing else: a form post from a web page must not be taken for a call. */

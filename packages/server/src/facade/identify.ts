@@ -1,37 +1,64 @@
-// Who sends a request, and from where; a credential that will not do is refused and written down.
+// Who sends a request, from where, and whether it may call just now; what is refused is written down.
 import { GateError } from '@asyncgate/sdk'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, DEFAULT_TENANT } from '../auth/caller.ts'
-import type { Authenticate } from '../auth/credential.ts'
+import { type Authenticate, credentialOf } from '../auth/credential.ts'
+import type { FailedLogins } from '../limits/failed-logins.ts'
+import { type Admission, type Limiter, RateLimited } from '../limits/limiter.ts'
 import type { Audit, Origin } from './audit.ts'
 
 export type Identify = (request: FastifyRequest) => Promise<Caller>
 
-interface IdentifyParts {
-  readonly authenticate: Authenticate
-  readonly audit: Pick<Audit, 'note'>
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What its caller has left to spend; null before it is known who calls. */
+    admission: Admission | null
+  }
 }
 
-export function createIdentify({ authenticate, audit }: IdentifyParts): Identify {
+export interface IdentifyParts {
+  readonly authenticate: Authenticate
+  readonly audit: Pick<Audit, 'note'>
+  readonly failedLogins: Pick<FailedLogins, 'check' | 'refusal'>
+  readonly limiter: Pick<Limiter, 'admit'>
+}
+
+export function createIdentify({ authenticate, audit, failedLogins, limiter }: IdentifyParts): Identify {
+  /** Whose a bad credential would be is not known: it is the operators' business. */
+  function note(request: FastifyRequest, error: GateError, caller: Caller | null): void {
+    audit.note({
+      event: error.code === 'rate_limit_exceeded' ? 'rate_limit.exceeded' : 'authentication.failed',
+      tenantId: caller?.tenantId ?? DEFAULT_TENANT,
+      principal: caller?.principal ?? null,
+      origin: originOf(request),
+      requestId: request.id,
+      reason: error.message,
+    })
+  }
+
   return async (request) => {
+    let caller: Caller | null = null
     try {
-      return await authenticate(request.headers)
-    } catch (error) {
-      if (error instanceof GateError && (error.status === 401 || error.status === 403)) {
-        audit.note({
-          event: 'authentication.failed',
-          // Whose the credential would be is not known: it is the operators' business.
-          tenantId: DEFAULT_TENANT,
-          principal: null,
-          origin: originOf(request),
-          requestId: request.id,
-          reason: error.message,
-        })
-      }
+      const { headers, ip } = request
+      caller = await failedLogins.check(ip, () => authenticate(headers))
+      const admitted = limiter.admit(caller)
+      request.admission = admitted instanceof Promise ? await admitted : admitted
+      return caller
+    } catch (thrown) {
+      const error = isGuess(thrown, request) ? failedLogins.refusal(request.ip, thrown) : thrown
+      if (error instanceof RateLimited) request.admission = { shown: error.shown, isUsed: true }
+      if (error instanceof GateError && NOTED.has(error.status)) note(request, error, caller)
       throw error
     }
   }
 }
+
+/** Who sends no credential does not guess. */
+function isGuess(thrown: unknown, { headers }: FastifyRequest): thrown is GateError {
+  return thrown instanceof GateError && thrown.code === 'unauthenticated' && credentialOf(headers) !== null
+}
+
+const NOTED = new Set([401, 403, 429])
 
 export function originOf({ ip, headers }: FastifyRequest): Origin {
   return { ip, userAgent: headers['user-agent'] ?? null }

@@ -48,6 +48,7 @@ function mountOperation(
         requestId: request.id,
         origin: originOf(request),
         signal: signals(reply),
+        admission: request.admission ?? undefined,
       }
       try {
         const result = await dispatch(key, input, call)

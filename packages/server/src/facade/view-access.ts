@@ -3,7 +3,9 @@ import type { GateContract, Output } from '@asyncgate/sdk'
 import { iso } from '../clock.ts'
 import type { AuditRow } from '../store/audit.ts'
 import type { ApiKey } from '../store/keys.ts'
+import { limitsOf } from '../limits/tiers.ts'
 import type { Tenant } from '../store/tenants.ts'
+import { limitsToWire } from './view-limits.ts'
 
 type WireKey = Output<GateContract['revokeKey']>
 
@@ -28,15 +30,13 @@ function statusOf({ revokedAt, expiresAt }: ApiKey, now: number): WireKey['statu
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
 }
 
-export function tenantToWire({
-  tenantId,
-  name,
-  createdAt,
-  suspendedAt,
-}: Tenant): Output<GateContract['resumeTenant']> {
+export function tenantToWire(tenant: Tenant): Output<GateContract['resumeTenant']> {
+  const { tenantId, name, tier, createdAt, suspendedAt } = tenant
   return {
     tenant_id: tenantId,
     name,
+    tier,
+    limits: limitsToWire(limitsOf(tenant)),
     status: suspendedAt === null ? 'active' : 'suspended',
     created_at: iso(createdAt),
     suspended_at: suspendedAt === null ? null : iso(suspendedAt),

@@ -194,6 +194,7 @@ test('a receipt is what the contract says, field by field', () => {
     scheduleId: 's',
     parents: [OTHER],
     body: { a: 1 },
+    bodyBytes: 0,
     hash: 'h',
     instance: 'i',
   }

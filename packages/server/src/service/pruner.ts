@@ -1,6 +1,7 @@
-// Removes what is kept for a time only: rows of the audit log, after 90 days (AUD-1).
+// Removes what is kept for a time only: rows of the audit log, after 90 days (AUD-1), and token buckets that are full again.
 import type { Clock } from '../clock.ts'
 import type { AuditStore } from '../store/audit.ts'
+import type { TokenStore } from '../store/tokens.ts'
 
 const AUDIT_DAYS = 90
 const DAY_MS = 86_400_000
@@ -14,17 +15,25 @@ export interface Pruner {
   runOnce(): Promise<number>
 }
 
-export function createPruner({ store, clock }: { store: AuditStore; clock: Clock }): Pruner {
+type Pruned = AuditStore & { readonly tokens?: TokenStore }
+
+export function createPruner({ store, clock }: { store: Pruned; clock: Clock }): Pruner {
   return {
     runOnce: async () => {
-      const before = clock.now() - AUDIT_DAYS * DAY_MS
-      let gone = 0
-      for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-        const removed = await store.pruneAudit(before, BATCH_MAX)
-        gone += removed
-        if (removed < BATCH_MAX) break
-      }
-      return gone
+      const now = clock.now()
+      const rows = await inBatches((limit) => store.pruneAudit(now - AUDIT_DAYS * DAY_MS, limit))
+      const buckets = await inBatches(async (limit) => (await store.tokens?.pruneTokens?.(now, limit)) ?? 0)
+      return rows + buckets
     },
   }
+}
+
+async function inBatches(prune: (limit: number) => Promise<number>): Promise<number> {
+  let gone = 0
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const removed = await prune(BATCH_MAX)
+    gone += removed
+    if (removed < BATCH_MAX) break
+  }
+  return gone
 }

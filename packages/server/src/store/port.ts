@@ -9,15 +9,19 @@ import type {
   TaskStatus,
 } from '../engine/model.ts'
 import type { Transactor, Unit } from '../engine/unit.ts'
+import type { Usage } from '../engine/usage.ts'
 import type { AuditStore } from './audit.ts'
 import type { KeyStore } from './keys.ts'
 import type { TaskTypeStore } from './task-types.ts'
 import type { TenantStore } from './tenants.ts'
+import type { TokenStore } from './tokens.ts'
 
 export interface Store extends Transactor, KeyStore, TenantStore, TaskTypeStore, AuditStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number
+  /** Where several instances can share the store. */
+  readonly tokens?: TokenStore
 
   /**
    * One durable transaction: loads what `needs` names (tasks locked, in id order; delayed tasks that are due by `now`
@@ -66,6 +70,7 @@ export interface Store extends Transactor, KeyStore, TenantStore, TaskTypeStore,
   /** When the next delayed task of the tenant becomes eligible. */
   nextEligibleAt(tenantId: string): Promise<number | null>
 
+  readUsage(tenantId: string): Promise<Usage>
   stats(now: number): Promise<Stats>
   /** Compares the index of obligations with the receipts themselves: the ids that disagree. */
   findDoubtfulObligations(limit: number): Promise<readonly string[]>

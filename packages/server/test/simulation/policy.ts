@@ -16,7 +16,7 @@ export function simulatedPolicy(chance: Chance): Policy {
       maxLifetimeSeconds: chance.percent(20) ? 90 : 0,
     },
     retry: { maxAttempts: 3, backoffSeconds: 10, backoffCapSeconds: 60, maxExpiries: 20 },
-    task: { maxPayloadBytes: 1_048_576 },
+    task: { maxPayloadBytes: 1_048_576, maxActive: 0 },
     receipts: {
       maxBodyBytes: 65_536,
       maxParents: 10,

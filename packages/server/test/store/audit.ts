@@ -95,7 +95,14 @@ export function audit(given: Given): void {
     const { store } = given()
     const rig = createRig(store)
     const { tenantId } = rig
-    await store.addTenant({ tenantId, name: null, createdAt: T, suspendedAt: null })
+    await store.addTenant({
+      tenantId,
+      name: null,
+      tier: 'enterprise',
+      limits: {},
+      createdAt: T,
+      suspendedAt: null,
+    })
     const { taskId, receiptId } = await rig.create()
     const [grant] = await rig.claim()
     const { key } = await apiKey(systemRandom, { tenantId, keyId: systemIds.next() })

@@ -23,7 +23,7 @@ export const POLICY: Policy = {
     maxLifetimeSeconds: 0,
   },
   retry: { maxAttempts: 3, backoffSeconds: 30, backoffCapSeconds: 900, maxExpiries: 20 },
-  task: { maxPayloadBytes: 1_048_576 },
+  task: { maxPayloadBytes: 1_048_576, maxActive: 0 },
   receipts: { maxBodyBytes: 65_536, maxParents: 10, maxArtifacts: 100, locatability: 'lenient' },
   claim: { maxTasks: 1_000, maxConcurrentLeases: 0 },
 }

@@ -2,13 +2,16 @@
 import { expect, test } from 'vitest'
 import { systemIds, systemRandom } from '../../src/ids.ts'
 import { apiKey } from '../api-key.ts'
+import type { Tenant } from '../../src/store/tenants.ts'
 import type { Given } from './conformance.ts'
 
 const T = 1_700_000_000_000
 let count = 0
-const freshTenant = () => ({
+const freshTenant = (): Tenant => ({
   tenantId: `t-${process.pid}-${(count += 1)}`,
   name: null,
+  tier: 'enterprise',
+  limits: {},
   createdAt: T,
   suspendedAt: null,
 })
@@ -18,6 +21,8 @@ export function tenants(given: Given): void {
     await expect(given().beside.readTenant('default')).resolves.toEqual({
       tenantId: 'default',
       name: null,
+      tier: 'enterprise',
+      limits: {},
       createdAt: 0,
       suspendedAt: null,
     })
@@ -46,6 +51,18 @@ export function tenants(given: Given): void {
     expect(ids).toEqual(ids.toSorted())
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids).toEqual(expect.arrayContaining(['default', ...added.map(({ tenantId }) => tenantId)]))
+  })
+
+  test('what a tenant may have is replaced as a whole, and nothing else of it', async () => {
+    const { store, beside } = given()
+    const tenant: Tenant = { ...freshTenant(), tier: 'free', limits: { activeTasks: 5 } }
+    const { tenantId } = tenant
+    await store.addTenant(tenant)
+    await expect(beside.readTenant(tenantId)).resolves.toEqual(tenant)
+    const changed: Tenant = { ...tenant, tier: 'paid', limits: { callsPerHour: 7, receiptBytes: 0 } }
+    await expect(store.limitTenant(changed)).resolves.toEqual(changed)
+    await expect(beside.readTenant(tenantId)).resolves.toEqual(changed)
+    await expect(store.limitTenant({ ...changed, tenantId: 'nobody' })).resolves.toBeNull()
   })
 
   test('a suspension keeps its first time, is undone, and shows at the keys of the tenant', async () => {

@@ -2,6 +2,7 @@
 import { type Config, ConfigError } from '../../config.ts'
 import { command } from '../command.ts'
 import { examineDatabase } from '../doctor/database-checks.ts'
+import { EXPOSURE_CHECKS } from '../doctor/exposure-checks.ts'
 import { fail, type Finding, ok } from '../doctor/finding.ts'
 import { checkAccess, checkAddress, checkNode } from '../doctor/machine-checks.ts'
 import { openStoreOf } from '../gate-access.ts'
@@ -41,6 +42,7 @@ async function examine(call: ConfiguredCall): Promise<Findings> {
   found.access = checkAccess(config)
   found.address = await checkAddress(config)
   const { cwd, now } = call.terminal
+  for (const [name, check] of Object.entries(EXPOSURE_CHECKS)) found[name] = check(config, now())
   const database = await examineDatabase(config, { cwd, now, openStore: openStoreOf })
   return listed({ ...found, ...database })
 }

@@ -110,6 +110,7 @@ async function serveUntilStopped(
   const stopped = stopSignal(terminal, log)
   const gate = await start(config, log, membership)
   membership?.answerFigures(() => gate.metrics.read())
+  if (config.tls.certFile !== null) terminal.onReloadSignal(() => void gate.reload()) // it does not reject
   const { out } = terminal
   if (config.auth.mode === 'dev') log.warn(DEVELOPMENT_WARNING)
   if (values.json) out.write(`${listeningLine(gate)}\n`)

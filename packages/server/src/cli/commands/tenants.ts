@@ -1,11 +1,11 @@
-// asyncgate tenants create | list | suspend | resume | key
+// asyncgate tenants create | list | limit | suspend | resume | key
 import { contract, type GateContract, type Operation, type Reply } from '@asyncgate/sdk'
 import { ACCESS_OPTIONS, callAccess } from '../access-call.ts'
 import { type Command, command } from '../command.ts'
 import { fieldsOf } from '../fields.ts'
 import { newKeyFacts } from '../key-text.ts'
 import { principalOf, show, type View } from '../server-call.ts'
-import { type Column, renderTable } from '../table.ts'
+import { type Column, renderFacts, renderTable } from '../table.ts'
 import { relativeTime, safe } from '../text.ts'
 
 type Tenant = Reply<GateContract['resumeTenant']>
@@ -50,6 +50,29 @@ export const tenantsList = command({
   ],
   async run(call) {
     show(await callAccess('listTenants', call.input, call), tenantTable, call)
+    return 0
+  },
+})
+
+export const tenantsLimit = command({
+  name: 'tenants limit',
+  group: 'access',
+  summary: contract.limitTenant.summary,
+  details: contract.limitTenant.guide,
+  positionals: TENANT_ID,
+  configured: true,
+  fields: () => fieldsOf(contract.limitTenant, { except: ['tenant_id'] }),
+  options: OPTIONS,
+  examples: [
+    { line: 'asyncgate tenants limit acme --tier paid', about: 'the figures of the tier' },
+    {
+      line: 'asyncgate tenants limit acme --tier paid --active-tasks 500000',
+      about: 'with more of one thing',
+    },
+  ],
+  async run(call) {
+    const reply = await callAccess('limitTenant', { ...call.input, tenant_id: call.positionals[0] }, call)
+    show(reply, limitFacts, call)
     return 0
   },
 })
@@ -119,10 +142,18 @@ function statusText({ tenant_id: id, status }: Tenant): string {
   return `${id} is ${status}.`
 }
 
+function limitFacts({ tenant_id: id, tier, limits }: Tenant, { paint }: View): string {
+  const figures = Object.entries(limits).map(
+    ([name, limit]) => [name.replaceAll('_', ' '), limit === 0 ? 'unlimited' : String(limit)] as const,
+  )
+  return renderFacts([['tenant', id], ['tier', tier], ...figures], paint)
+}
+
 function tenantTable({ tenants, next_cursor: cursor }: TenantPage, view: View): string {
   const columns: Column<Tenant>[] = [
     { title: 'TENANT', text: (tenant) => tenant.tenant_id },
     { title: 'STATUS', text: (tenant) => tenant.status },
+    { title: 'TIER', text: (tenant) => tenant.tier },
     { title: 'ADDED', text: (tenant) => relativeTime(tenant.created_at, view.now) },
     { title: 'NAME', text: (tenant) => tenant.name ?? '', shrinks: true },
   ]

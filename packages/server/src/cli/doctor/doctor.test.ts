@@ -1,12 +1,16 @@
 // The checks of `asyncgate doctor`: each says ok, or what is wrong and how to mend it.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type ConfigValues, configOf } from '../../config.ts'
 import { createMemoryStore } from '../../store/memory/index.ts'
 import type { Store } from '../../store/port.ts'
+import { makeCertificate } from '../../../test/certificate.ts'
 import { examineDatabase } from './database-checks.ts'
+import { EXPOSURE_CHECKS } from './exposure-checks.ts'
 import { checkAccess, checkAddress, checkNode } from './machine-checks.ts'
 
 test.each([
@@ -19,7 +23,7 @@ test.each([
   expect(checkNode(version).status).toBe(status)
 })
 
-const LONG_KEY = 'k'.repeat(48)
+const LONG_KEY = '0f3c9a7d5be1642a88c1d07e'
 test.each<[string, ConfigValues, string]>([
   ['a long key', { auth: { api_key: LONG_KEY } }, 'ok'],
   ['a short key', { auth: { api_key: 'secret' } }, 'warn'],
@@ -28,6 +32,52 @@ test.each<[string, ConfigValues, string]>([
   ['development mode in production', { auth: { mode: 'dev' }, environment: 'production' }, 'fail'],
 ])('access with %s: %s', (_what, values, status) => {
   expect(checkAccess(configOf(values)).status).toBe(status)
+})
+
+const NOW = Date.parse('2026-06-01T00:00:00Z')
+const OUTSIDE = { host: '0.0.0.0', environment: 'production' } as const
+test.each<[string, ConfigValues, string, string]>([
+  ['environment', { host: '0.0.0.0' }, 'warn', 'can be reached by others'],
+  ['environment', OUTSIDE, 'ok', 'production'],
+  ['environment', {}, 'ok', 'on loopback'],
+  ['transport', OUTSIDE, 'warn', 'in the clear'],
+  ['transport', { ...OUTSIDE, http: { trusted_proxies: ['10.0.0.1'] } }, 'ok', '10.0.0.1'],
+  ['transport', {}, 'ok', 'loopback'],
+  ['transport', { tls: { cert_file: '/nowhere/c', key_file: '/nowhere/k' } }, 'fail', "can't be read"],
+  ['transport', { tls: { cert_file: '/nowhere/c' } }, 'fail', 'missing'],
+  ['browsers', {}, 'ok', 'no pages of other origins'],
+  ['browsers', { http: { cors_origins: ['https://app.example.org'] } }, 'ok', 'app.example.org'],
+  ['browsers', { http: { cors_origins: ['http://localhost:5173'] } }, 'ok', 'localhost'],
+  ['browsers', { http: { cors_origins: ['http://app.example.org'] } }, 'warn', 'anybody on the way'],
+  ['metrics', { ...OUTSIDE, metrics: { public: true } }, 'warn', 'Anybody'],
+  ['metrics', { metrics: { public: true } }, 'ok', 'on loopback'],
+  ['links', { database: { url: 'postgres://gate:x9@db.example.org/gate' } }, 'warn', 'not encrypted'],
+  [
+    'links',
+    { database: { url: 'postgres://gate:x9@db.example.org/gate?sslmode=verify-full' } },
+    'ok',
+    'encrypted',
+  ],
+  ['links', { database: { url: 'postgres://gate:postgres@127.0.0.1/gate' } }, 'warn', 'well known'],
+  ['links', { limits: { redis_url: 'redis://cache.example.org' } }, 'warn', 'not encrypted'],
+  ['links', { limits: { redis_url: 'rediss://cache.example.org' } }, 'ok', 'encrypted'],
+  ['links', {}, 'ok', 'none'],
+])('%s with %j: %s, %s', (name, values, status, message) => {
+  const finding = EXPOSURE_CHECKS[name]!(configOf(values), NOW)
+  expect([finding.status, finding.message]).toEqual([status, expect.stringContaining(message)])
+})
+
+test.each([
+  ['2048-11-01', 'ok', 'valid for'],
+  ['2048-12-25', 'warn', 'expires in 7 days'],
+  ['2049-02-01', 'fail', 'has expired'],
+])('a certificate up to 2049 is, on %s, %s', async (day, status, message) => {
+  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-doctor-'))
+  const { certFile, keyFile } = makeCertificate(folder, 'gate')
+  const config = configOf({ tls: { cert_file: certFile, key_file: keyFile } })
+  const finding = EXPOSURE_CHECKS.transport!(config, Date.parse(day))
+  expect([finding.status, finding.message]).toEqual([status, expect.stringContaining(message)])
+  await rm(folder, { recursive: true })
 })
 
 let server: Server | undefined

@@ -1,12 +1,10 @@
 // Checks that need no database: Node itself, who may call, and the address to listen on.
 import { createServer } from 'node:net'
-import { type Config, unsafeToServe } from '../../config.ts'
-import { fail, type Finding, ok, reasonOf, warn } from './finding.ts'
+import { type Config, isGuessable, unsafeToServe } from '../../config.ts'
+import { fail, type Finding, ok, reasonOf, skipped, warn } from './finding.ts'
 
 /** The first with Argon2. */
 const NODE_MIN = '24.7.0'
-/** As long as a key of 96 random bits in hexadecimal. */
-const KEY_LENGTH_SAFE = 24
 const HEALTH_TIMEOUT_MS = 2_000
 
 export function checkNode(version: string): Finding {
@@ -27,9 +25,9 @@ export function checkAccess(config: Config): Finding {
     return warn('Development mode asks nobody for a key.', 'For others than yourself use auth.mode keys.')
   }
   if (config.auth.apiKey === null) return ok('callers need an API key')
-  if (config.auth.apiKey.length < KEY_LENGTH_SAFE) {
+  if (isGuessable(config.auth.apiKey)) {
     return warn(
-      `auth.api_key is shorter than ${KEY_LENGTH_SAFE} characters and can be guessed.`,
+      'auth.api_key can be guessed; production refuses it.',
       'Take a random one: openssl rand -hex 24',
     )
   }
@@ -37,7 +35,7 @@ export function checkAccess(config: Config): Finding {
 }
 
 /** Either nobody listens there yet, or it is an AsyncGate that is well. */
-export async function checkAddress({ host, port }: Config): Promise<Finding> {
+export async function checkAddress({ host, port, tls }: Config): Promise<Finding> {
   if (port === 0) return ok('any free port')
   const refusal = await tryToListen(host, port)
   if (refusal === undefined) return ok(`${host}:${port} is free`)
@@ -47,6 +45,8 @@ export async function checkAddress({ host, port }: Config): Promise<Finding> {
       'Choose another with --host and --port.',
     )
   }
+  // A certificate is for the names that people call the server by, and this address is none of them.
+  if (tls.certFile !== null) return skipped(`${host}:${port} is in use`)
   return checkServerThere(`http://${urlHost(host)}:${port}`)
 }
 

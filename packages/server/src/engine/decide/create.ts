@@ -111,6 +111,7 @@ interface Basis {
 }
 
 function create(view: View, wanted: NewTask, basis: Basis, context: Context): Outcome {
+  assertRoom(view, context)
   const definition = define(wanted, basis, context)
   const eligibleAt = eligibility(wanted, context.now)
   const blocked = wanted.dependsOn.map((id) => view.task(id)!).filter((on) => on.state.status !== 'succeeded')
@@ -130,6 +131,14 @@ function create(view: View, wanted: NewTask, basis: Basis, context: Context): Ou
     timers: deadlineTimer(definition),
     dependencies: waiting.map((on) => ({ taskId: definition.taskId, dependsOn: on.definition.taskId })),
   }
+}
+
+/** LIM-2: what was created stays; a repetition of it is answered as before. */
+function assertRoom(view: View, { policy }: Context): void {
+  const { maxActive } = policy.task
+  if (maxActive === 0 || view.activeTasks() < maxActive) return
+  const message = `The tenant has ${view.activeTasks()} active tasks and may have ${maxActive}. Wait until some have ended, or cancel some.`
+  throw new GateError('quota_exceeded', message, { quota: 'active_tasks', limit: maxActive })
 }
 
 function repeated(view: View, { idempotencyHash: hash, requestHash }: RequestKey): Outcome | null {

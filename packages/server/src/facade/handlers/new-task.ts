@@ -21,8 +21,9 @@ export interface Creation {
 export async function toCreations(
   items: readonly Each<Wanted>[],
   { caller, acting }: CallContext,
-  { policy, types }: Pick<HandlerParts, 'policy' | 'types'>,
+  { plans, types }: Pick<HandlerParts, 'plans' | 'types'>,
 ): Promise<Each<Creation>[]> {
+  const { policy } = await plans.planOf(caller.tenantId)
   const drafts = items.map((item) => eachThen(item, (input) => toDraft(input, acting, policy)))
   const wanted = drafts.flatMap((draft) => (draft.ok ? [draft.value] : []))
   const rulings = await ruleOn(

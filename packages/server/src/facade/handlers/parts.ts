@@ -8,6 +8,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Policy } from '../../engine/policy.ts'
 import type { RecentWorkers } from '../../engine/recent-workers.ts'
 import type { Ids, Random } from '../../ids.ts'
+import type { TenantPlans } from '../../limits/tenant-plans.ts'
 import type { Store } from '../../store/port.ts'
 import type { TypeRegistry } from '../../task-type/registry.ts'
 import type { CallContext } from '../handler.ts'
@@ -17,6 +18,7 @@ export interface HandlerParts {
   readonly engine: Engine
   readonly store: Store
   readonly policy: Policy
+  readonly plans: TenantPlans
   readonly list: ListBounds
   readonly claimWaitSecondsMax: number
   readonly sweepIntervalSeconds: number

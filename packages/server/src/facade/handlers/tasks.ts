@@ -169,8 +169,9 @@ export function taskHandlers(parts: HandlerParts): TaskHandlers {
 }
 
 async function explained(task: TaskView, parts: HandlerParts, context: CallContext) {
-  const { store, workers, clock, policy } = parts
+  const { store, workers, clock, plans } = parts
   const { tenantId } = context.caller
+  const { policy } = await plans.planOf(tenantId)
   const { dependsOn, concurrencyKey } = task.definition
   const dependencies = await Promise.all(dependsOn.map((taskId) => store.readTask(tenantId, taskId)))
   const limit = policy.claim.maxConcurrentLeases

@@ -5,6 +5,7 @@ import { DEFAULT_SCOPES } from '../../auth/roles.ts'
 import type { Tenant } from '../../store/tenants.ts'
 import type { Handlers } from '../handler.ts'
 import { cutPage, decodeTenantCursor, encodeCursor, pageLimit } from '../page.ts'
+import { limitsFromWire } from '../view-limits.ts'
 import { tenantToWire } from '../view-access.ts'
 import { createKeyMaker, madeToWire } from './new-key.ts'
 import { millis } from './new-task.ts'
@@ -12,11 +13,11 @@ import { type HandlerParts, orNull } from './parts.ts'
 
 type TenantHandlers = Pick<
   Handlers,
-  'createTenant' | 'listTenants' | 'suspendTenant' | 'resumeTenant' | 'createTenantKey'
+  'createTenant' | 'listTenants' | 'limitTenant' | 'suspendTenant' | 'resumeTenant' | 'createTenantKey'
 >
 
 export function tenantHandlers(parts: HandlerParts): TenantHandlers {
-  const { store, list, clock } = parts
+  const { store, list, clock, plans } = parts
   const make = createKeyMaker(parts)
 
   async function known(tenantId: string): Promise<Tenant> {
@@ -26,8 +27,15 @@ export function tenantHandlers(parts: HandlerParts): TenantHandlers {
   }
 
   return {
-    createTenant: async ({ tenant_id: tenantId, name }) => {
-      const tenant = { tenantId, name: orNull(name), createdAt: clock.now(), suspendedAt: null }
+    createTenant: async ({ tenant_id: tenantId, name, tier }) => {
+      const tenant: Tenant = {
+        tenantId,
+        name: orNull(name),
+        tier,
+        limits: {},
+        createdAt: clock.now(),
+        suspendedAt: null,
+      }
       const isNew = await store.addTenant(tenant)
       return { ...tenantToWire(isNew ? tenant : await known(tenantId)), is_duplicate: !isNew }
     },
@@ -38,6 +46,12 @@ export function tenantHandlers(parts: HandlerParts): TenantHandlers {
         cursorOf: (last) => encodeCursor('tenants', last.tenantId),
       })
       return { tenants: page.map(tenantToWire), next_cursor: next }
+    },
+    limitTenant: async ({ tenant_id: tenantId, tier, ...figures }) => {
+      const tenant = await store.limitTenant({ tenantId, tier, limits: limitsFromWire(figures) })
+      if (tenant === null) throw noSuchTenant(tenantId)
+      plans.forget(tenantId)
+      return tenantToWire(tenant)
     },
     suspendTenant: async ({ tenant_id: tenantId }) => {
       if (tenantId === DEFAULT_TENANT) throw staysActive()

@@ -51,6 +51,7 @@ function createPlainAnswer({ dispatch, signals, version }: McpHttpParts) {
       requestId: request.id,
       origin: originOf(request),
       signal: signals(reply),
+      admission: request.admission ?? undefined,
     }
     const json = write(call, await callTool(call.key, call.input, dispatch, facts))
     reply.header('content-type', 'application/json').serializer(asItIs)
@@ -76,7 +77,14 @@ function createLibraryAnswer(app: FastifyInstance, parts: McpHttpParts) {
     const web = webRequest(request, reply)
     const signal = parts.signals(reply)
     const origin = originOf(request)
-    sessions.set(web, { caller: callerOf(request), nextRequestId: () => request.id, origin, signal })
+    const admission = request.admission ?? undefined
+    sessions.set(web, {
+      caller: callerOf(request),
+      nextRequestId: () => request.id,
+      origin,
+      signal,
+      admission,
+    })
     return handler.fetch(web, { parsedBody: request.body })
   }
 }

@@ -4,6 +4,7 @@ import type { OperationKey } from '@asyncgate/sdk'
 import { type Implementation, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Caller } from '../../auth/caller.ts'
+import type { Admission } from '../../limits/limiter.ts'
 import { FROM_WITHIN, type Origin } from '../audit.ts'
 import type { Dispatch } from '../dispatch.ts'
 import { instructions } from './instructions.ts'
@@ -26,6 +27,8 @@ export interface McpSession {
   readonly origin?: Origin
   /** Ends held calls besides the protocol's own cancellation. */
   readonly signal?: AbortSignal
+  /** Absent where nobody is limited. */
+  readonly admission?: Admission | undefined
 }
 
 /** Arguments stay as they came: our own door cleans and parses them, in the same words as for REST. */
@@ -73,6 +76,7 @@ function callFacts(session: McpSession, canceled: AbortSignal): CallFacts {
     requestId: nextRequestId(),
     origin,
     signal: signal ? AbortSignal.any([signal, canceled]) : canceled,
+    admission: session.admission,
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@asyncgate/sdk'
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import { type Caller, isAdmin } from '../../auth/caller.ts'
+import type { Admission } from '../../limits/limiter.ts'
 import type { Origin } from '../audit.ts'
 import type { Dispatch } from '../dispatch.ts'
 import { schemaOf } from '../schema.ts'
@@ -81,6 +82,7 @@ export interface CallFacts {
   readonly requestId: string
   readonly origin: Origin
   readonly signal: AbortSignal
+  readonly admission?: Admission | undefined
 }
 
 export async function callTool(

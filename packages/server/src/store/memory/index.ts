@@ -85,6 +85,7 @@ export function createMemoryStore(): Store {
       const times = [...tenant.delayed].map((taskId) => tenant.tasks.get(taskId)!.state.nextEligibleAt)
       return times.length === 0 ? null : Math.min(...times)
     },
+    readUsage: async (tenantId) => tenantOf(tenantId).usage,
     stats: async () => statsOf([...tenants.values()]),
     findDoubtfulObligations: async (limit) => [...tenants.values()].flatMap(doubtful).slice(0, limit),
     ...tenantNames,

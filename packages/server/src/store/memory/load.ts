@@ -32,6 +32,7 @@ export function load(tenant: Tenant, needs: Needs, now: number): Snapshot {
     activeByWorker: countBy(active, (lease) => lease.worker.id),
     activeOfTenant: active.length,
     typeLimits: limitsOf(tenant),
+    activeTasks: needs.activeTasksMax === null ? 0 : tenant.usage.activeTasks,
     parked,
   }
 }

@@ -1,5 +1,6 @@
 // Everything that the memory store remembers of one tenant.
 import type { Lease, Receipt, Relationship, Task, Timer } from '../../engine/model.ts'
+import { NOTHING_USED, type Usage } from '../../engine/usage.ts'
 import type { Numbered } from '../port.ts'
 import type { TaskType } from '../task-types.ts'
 import { createReadySet, type ReadySet } from './ready-set.ts'
@@ -25,6 +26,7 @@ export interface Tenant {
   readonly principals: Map<string, Relationship & { readonly instanceId: string | null }>
   readonly types: Map<string, TaskType>
   readonly settings: { registeredOnly: boolean }
+  usage: Usage
 }
 
 export function createTenant(): Tenant {
@@ -46,5 +48,6 @@ export function createTenant(): Tenant {
     principals: new Map(),
     types: new Map(),
     settings: { registeredOnly: false },
+    usage: NOTHING_USED,
   }
 }

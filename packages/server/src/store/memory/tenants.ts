@@ -2,8 +2,22 @@
 import type { Tenant, TenantStore } from '../tenants.ts'
 
 export function createMemoryTenants(): TenantStore {
-  const first: Tenant = { tenantId: 'default', name: null, createdAt: 0, suspendedAt: null }
+  const first: Tenant = {
+    tenantId: 'default',
+    name: null,
+    tier: 'enterprise',
+    limits: {},
+    createdAt: 0,
+    suspendedAt: null,
+  }
   const tenants = new Map([[first.tenantId, first]])
+  const change = (tenantId: string, to: (tenant: Tenant) => Tenant) => {
+    const tenant = tenants.get(tenantId)
+    if (tenant === undefined) return null
+    const changed = to(tenant)
+    tenants.set(tenantId, changed)
+    return changed
+  }
   return {
     readTenant: async (tenantId) => tenants.get(tenantId) ?? null,
     listTenants: async ({ after, limit }) =>
@@ -16,13 +30,12 @@ export function createMemoryTenants(): TenantStore {
       tenants.set(tenant.tenantId, tenant)
       return true
     },
-    suspendTenant: async ({ tenantId, suspendedAt }) => {
-      const tenant = tenants.get(tenantId)
-      if (tenant === undefined) return null
-      const since = suspendedAt === null ? null : (tenant.suspendedAt ?? suspendedAt)
-      const changed = { ...tenant, suspendedAt: since }
-      tenants.set(tenantId, changed)
-      return changed
-    },
+    suspendTenant: async ({ tenantId, suspendedAt }) =>
+      change(tenantId, (tenant) => {
+        const since = suspendedAt === null ? null : (tenant.suspendedAt ?? suspendedAt)
+        return { ...tenant, suspendedAt: since }
+      }),
+    limitTenant: async ({ tenantId, tier, limits }) =>
+      change(tenantId, (tenant) => ({ ...tenant, tier, limits })),
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { discharges, isRepeatable, opensObligation, receiptKey } from '../../engine/ledger.ts'
 import { isActive, type Lease, type Receipt, type Sighting, type Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
+import { type Usage, usageOf } from '../../engine/usage.ts'
 import type { Tenant } from './tenant.ts'
 
 export function write(tenant: Tenant, changes: Changes): void {
@@ -20,6 +21,14 @@ export function write(tenant: Tenant, changes: Changes): void {
   for (const timer of changes.firedTimers) tenant.timers.delete(`${timer.kind}:${timer.taskId}`)
   writeDependencies(tenant, changes)
   for (const sighting of changes.sightings) see(tenant, sighting)
+  use(tenant, usageOf(changes))
+}
+
+function use(tenant: Tenant, { activeTasks, receiptBytes }: Usage): void {
+  tenant.usage = {
+    activeTasks: tenant.usage.activeTasks + activeTasks,
+    receiptBytes: tenant.usage.receiptBytes + receiptBytes,
+  }
 }
 
 function create(tenant: Tenant, task: Task): void {

@@ -4,6 +4,8 @@ import { StoreFailure } from '../sql/failure.ts'
 
 /** serialization failure, deadlock, unique violation, lock not available. */
 const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03'])
+/** The race for the last places of a quota was lost: see migration 0008. */
+const NO_ROOM = 'ledgers_room'
 
 /** connection trouble (08), out of resources (53), an operator's doing (57), the system's (58). */
 const UNAVAILABLE = /^(08|53|57|58)/
@@ -19,6 +21,6 @@ function kindOf(error: unknown): StoreFailure['kind'] {
   // What the server did not say itself is the network's, or the driver's about it.
   if (!(error instanceof DatabaseError)) return 'unavailable'
   const code = error.code ?? ''
-  if (CONFLICTS.has(code)) return 'conflict'
+  if (CONFLICTS.has(code) || error.constraint === NO_ROOM) return 'conflict'
   return UNAVAILABLE.test(code) || REFUSED.test(code) ? 'unavailable' : 'defect'
 }

@@ -13,6 +13,7 @@ import { migrate, pendingMigrations } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
 import { connectionConfig, createPool, PLANNED_ONCE, UNFLUSHED } from './pool.ts'
 import { createReader, createScanner } from './reader.ts'
+import { createPostgresTokens } from './tokens.ts'
 import { beginTransaction } from './transaction.ts'
 
 /** The second is decided and sent while the first is being flushed; a third gained nothing on two cores. */
@@ -28,7 +29,8 @@ export interface PostgresOptions {
 }
 
 export async function createPostgresStore(options: PostgresOptions): Promise<Store> {
-  return createSqlStore(createPostgresDriver(options))
+  const driver = createPostgresDriver(options)
+  return { ...createSqlStore(driver), tokens: createPostgresTokens(driver) }
 }
 
 export function createPostgresDriver(options: PostgresOptions): Driver {

@@ -7,6 +7,7 @@
 import { bestFirst } from '../../engine/matching.ts'
 import type { Lease, Receipt, Task } from '../../engine/model.ts'
 import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
+import type { Crowded } from './crowded.ts'
 import { leaseFromRow } from './lease-row.ts'
 import { loadKeys } from './load-keys.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
@@ -16,6 +17,7 @@ import { activeByWorker, activeLeases, activeOfTenant, leasesById } from './stat
 import { receiptsById, receiptsByKey } from './statements/ledger.ts'
 import { obligationsOfTasks } from './statements/obligations.ts'
 import { idempotentTasks, lockTasks, peekTasks } from './statements/tasks.ts'
+import { readUsage } from './statements/usage.ts'
 import { taskFromRow } from './task-row.ts'
 import { uuids } from './uuid.ts'
 
@@ -27,6 +29,7 @@ export interface Loading {
   readonly needs: Needs
   /** Tenants known to use concurrency keys: only for theirs are the keys of tasks looked up before the tasks are locked. */
   readonly keyed: Set<string>
+  readonly crowded: Crowded
 }
 
 /**
@@ -51,6 +54,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     ofTenant,
     due,
     first,
+    activeTasks,
   ] = await Promise.all([
     hold(loading, keyed.has(tenantId) ? taskIds : []),
     lockTasks(tx, tenantId, taskIds),
@@ -65,6 +69,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     needs.countTenantLeases ? activeOfTenant(tx, tenantId) : 0,
     claiming ? findDue(tx, tenantId, now) : [],
     selectAll(loading),
+    countTasks(loading),
   ])
   if (due.length > 0) await promote(tx, tenantId, due)
   if (due.length === PROMOTIONS_MAX) return null
@@ -108,17 +113,25 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     activeByWorker: new Map(workers.map(({ name, active: count }) => [name, count])),
     activeOfTenant: ofTenant,
     typeLimits: keys.typeLimits,
+    activeTasks,
     parked: keys.parked,
   }
 }
 
-function hold({ driver, tx, tenantId, needs }: Loading, taskIds: readonly string[]): Promise<void> {
+function hold({ driver, tx, tenantId, needs, crowded }: Loading, taskIds: readonly string[]): Promise<void> {
   return driver.holdCounts(tx, tenantId, {
     taskIds,
     concurrencyKeys: needs.concurrencyKeys,
     workers: needs.countedWorkers,
-    tenant: needs.countTenantLeases,
+    tenant: needs.countTenantLeases || (needs.activeTasksMax !== null && crowded.has(tenantId)),
   })
+}
+
+async function countTasks({ tx, tenantId, needs, crowded }: Loading): Promise<number> {
+  if (needs.activeTasksMax === null) return 0
+  const { activeTasks } = await readUsage(tx, tenantId)
+  crowded.saw(tenantId, activeTasks, needs.activeTasksMax)
+  return activeTasks
 }
 
 function selectAll({ driver, tx, tenantId, needs }: Loading): Promise<Offer[]> {

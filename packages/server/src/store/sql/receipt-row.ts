@@ -85,6 +85,7 @@ export function receiptFromRow(row: ReceiptRow): Receipt {
     receiptId: row.receipt_id,
     tenantId: row.tenant_id,
     createdAt: row.created_at,
+    bodyBytes: Buffer.byteLength(row.body),
     hash: row.hash,
     instance: row.instance,
   }

@@ -2,6 +2,7 @@
 import type { Principal } from '../../engine/model.ts'
 import type { Dependent, Store } from '../port.ts'
 import { createSqlAudit } from './audit.ts'
+import { createCrowded } from './crowded.ts'
 import { toCaller } from './failure.ts'
 import { createSqlKeys } from './keys.ts'
 import { createLanes } from './lanes.ts'
@@ -19,6 +20,7 @@ import { nextEligibleAt } from './statements/places.ts'
 import { relationship } from './statements/principals.ts'
 import { listProgress } from './statements/progress.ts'
 import { dueTimers } from './statements/timers.ts'
+import { readUsage } from './statements/usage.ts'
 import { dependsOnFromRow } from './task-row.ts'
 import { createSqlTaskTypes } from './task-types.ts'
 import { readTask, taskViewFromRow } from './task-view.ts'
@@ -30,6 +32,7 @@ export function createSqlStore(driver: Driver): Store {
   const { readerOf, acrossTenants, scanner } = driver
   const lanes = createLanes()
   const keyed = new Set<string>()
+  const crowded = createCrowded()
 
   async function readReceipts(tenantId: string, receiptIds: readonly string[]) {
     const rows = await receiptsById(readerOf(tenantId), tenantId, uuids(new Set(receiptIds)))
@@ -39,7 +42,7 @@ export function createSqlStore(driver: Driver): Store {
   const store: Store = {
     kind: driver.kind,
     commitsAtOnce: driver.commitsAtOnce,
-    transact: (unit) => transact({ driver, lanes, keyed }, unit),
+    transact: (unit) => transact({ driver, lanes, keyed, crowded }, unit),
     readTask: async (tenantId, taskId) =>
       isUuid(taskId) ? readTask(readerOf(tenantId), tenantId, taskId) : null,
     listTasks: async (wanted) => {
@@ -86,6 +89,7 @@ export function createSqlStore(driver: Driver): Store {
     dependentsOf: async (tenantId, taskIds) =>
       distinctDependents(await dependentsOf(readerOf(tenantId), tenantId, uuids(taskIds))),
     nextEligibleAt: (tenantId) => nextEligibleAt(readerOf(tenantId), tenantId),
+    readUsage: (tenantId) => readUsage(readerOf(tenantId), tenantId),
     stats: () => readStats(scanner),
     findDoubtfulObligations: async (limit) =>
       (await doubtfulObligations(scanner, limit)).map((row) => row.receipt_id),

@@ -19,7 +19,9 @@ export function createSqlTaskTypes(driver: Driver): TaskTypeStore {
     listTypes: async ({ tenantId, after, limit }) =>
       (await listTypes(readerOf(tenantId), { tenantId, after: after ?? '', limit })).map(toType),
     putType: (type) =>
-      inTransaction({ driver, tenantId: type.tenantId }, async (tx) => toType(await putType(tx, rowOf(type)))),
+      inTransaction({ driver, tenantId: type.tenantId }, async (tx) =>
+        toType(await putType(tx, rowOf(type))),
+      ),
     deleteType: (tenantId, type) =>
       inTransaction({ driver, tenantId }, async (tx) => typeFromRow(await deleteType(tx, tenantId, type))),
     readRegisteredOnly: (tenantId) => readRegisteredOnly(readerOf(tenantId), tenantId),

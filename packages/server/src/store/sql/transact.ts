@@ -1,6 +1,8 @@
 // One durable unit of work: load, decide, write, commit; and again from the start when another transaction
 // was in the way.
 import { type Decision, isEmpty, type Unit } from '../../engine/unit.ts'
+import { activeTasksMaxOf } from '../../engine/usage.ts'
+import type { Crowded } from './crowded.ts'
 import { StoreFailure, toCaller } from './failure.ts'
 import type { Lanes } from './lanes.ts'
 import { load } from './load.ts'
@@ -14,6 +16,7 @@ interface Parts {
   readonly driver: Driver
   readonly lanes: Lanes
   readonly keyed: Set<string>
+  readonly crowded: Crowded
 }
 
 export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
@@ -46,10 +49,11 @@ export async function inTransaction<T>(
 }
 
 /** `null`: something had to be done first; see `load`. */
-async function attempt<T>({ driver, lanes, keyed }: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
+async function attempt<T>(parts: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
+  const { driver, lanes, keyed, crowded } = parts
   const tx = await driver.begin(unit.tenantId)
   try {
-    const snapshot = await load({ driver, tx, keyed, ...unit })
+    const snapshot = await load({ driver, tx, keyed, crowded, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
       return null
@@ -65,12 +69,13 @@ async function attempt<T>({ driver, lanes, keyed }: Parts, unit: Unit<T>): Promi
 
 async function finish(
   tx: Transaction,
-  { tenantId }: Unit<unknown>,
+  { tenantId, needs }: Unit<unknown>,
   decision: Decision<unknown>,
   lanes: Lanes,
 ) {
   const { changes } = decision
+  const writing = { changes, lanes, activeTasksMax: activeTasksMaxOf(needs, changes) }
   // Committed even when nothing changed: delayed tasks may have been moved.
-  await tx.commit(isEmpty(changes) ? Promise.resolve() : write(tx, tenantId, changes, lanes))
+  await tx.commit(isEmpty(changes) ? Promise.resolve() : write(tx, tenantId, writing))
   lanes.committed(tenantId, changes.createdTasks)
 }

@@ -3,19 +3,20 @@ import { DISCHARGED_BY, discharges, isTerminalType, opensObligation } from '../.
 import type { Receipt } from '../../engine/model.ts'
 import { receiptToRow } from './receipt-row.ts'
 import type { Session } from './session.ts'
-import { extendLedger, insertReceipts } from './statements/ledger.ts'
+import { extendLedger, type Extension, insertReceipts } from './statements/ledger.ts'
 import { markPages } from './statements/ledger-pages.ts'
 import { dischargeObligations, insertObligations } from './statements/obligations.ts'
 
+/** Whatever changes what a tenant uses leaves receipts. */
 export function writeLedger(
   session: Session,
   tenantId: string,
-  receipts: readonly Receipt[],
+  { receipts, ...use }: Omit<Extension, 'count'> & { readonly receipts: readonly Receipt[] },
 ): Promise<unknown> {
   if (receipts.length === 0) return Promise.resolve()
   const rows = receipts.map((receipt, index) => receiptToRow(receipt, receipts.length - index))
   return Promise.all([
-    extendLedger(session, tenantId, receipts.length),
+    extendLedger(session, tenantId, { count: receipts.length, ...use }),
     insertReceipts(session, tenantId, rows),
     markPages(session, tenantId, receipts),
     insertObligations(

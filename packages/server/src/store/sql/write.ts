@@ -2,6 +2,7 @@
 // ledger comes last, since its lock keeps other transactions of the tenant from committing.
 import type { Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
+import { usageOf } from '../../engine/usage.ts'
 import { leaseToChange, leaseToRow } from './lease-row.ts'
 import type { Lanes } from './lanes.ts'
 import type { Session } from './session.ts'
@@ -24,7 +25,17 @@ import { foldSightings } from './sightings.ts'
 import { writeLedger } from './write-ledger.ts'
 import { movePlaces } from './write-places.ts'
 
-export function write(session: Session, tenantId: string, changes: Changes, lanes: Lanes): Promise<unknown> {
+export interface Writing {
+  readonly changes: Changes
+  readonly lanes: Lanes
+  readonly activeTasksMax: number | null
+}
+
+export function write(
+  session: Session,
+  tenantId: string,
+  { changes, lanes, activeTasksMax }: Writing,
+): Promise<unknown> {
   return Promise.all([
     writeTasks(session, tenantId, changes, lanes),
     writeLeases(session, tenantId, changes),
@@ -32,7 +43,11 @@ export function write(session: Session, tenantId: string, changes: Changes, lane
     writeTimers(session, tenantId, changes),
     writeDependencies(session, tenantId, changes),
     writeSightings(session, tenantId, changes),
-    writeLedger(session, tenantId, changes.receipts),
+    writeLedger(session, tenantId, {
+      receipts: changes.receipts,
+      usage: usageOf(changes),
+      activeTasksMax,
+    }),
   ])
 }
 

@@ -5,10 +5,19 @@ import { keys } from './0002-keys.ts'
 import { tenants } from './0003-tenants.ts'
 import { audit } from './0004-audit.ts'
 import { taskTypes } from './0006-task-types.ts'
+import { limits } from './0008-limits.ts'
 import { tenantWall } from './0009-tenant-wall.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
-export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [core, keys, tenants, audit, taskTypes, tenantWall]
+export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
+  core,
+  keys,
+  tenants,
+  audit,
+  taskTypes,
+  limits,
+  tenantWall,
+]
 
 export const TENANT_TABLES: readonly string[] = MIGRATIONS.flatMap((migration) =>
   'tables' in migration ? migration.tables : [],

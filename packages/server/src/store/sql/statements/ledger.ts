@@ -1,5 +1,6 @@
 // The ledger: receipts are only ever added. Positions are taken from the tenant's row in `ledgers` in the
 // last writing step, whose lock is held to the commit: so they have no gaps and follow the order of commits.
+import type { Usage } from '../../../engine/usage.ts'
 import { RECEIPT_COLUMNS, receiptColumns, type ReceiptRow } from '../receipt-row.ts'
 import { bulk, query, type RowOf, type Session } from '../session.ts'
 
@@ -48,13 +49,24 @@ export function receiptsByKey(
 const EXTEND_LEDGER = query(
   'extend_ledger',
   () => `
-    insert into ledgers (tenant_id, next_position) values ($1, 1 + $2)
-    on conflict (tenant_id) do update set next_position = ledgers.next_position + $2`,
+    insert into ledgers (tenant_id, next_position, active_tasks, receipt_bytes, room)
+    values ($1, 1 + $2, $3, $4, coalesce(cast($5 as bigint) - $3, 0))
+    on conflict (tenant_id) do update set next_position = ledgers.next_position + $2,
+      active_tasks = ledgers.active_tasks + $3, receipt_bytes = ledgers.receipt_bytes + $4,
+      room = coalesce(cast($5 as bigint) - ledgers.active_tasks - $3, 0)`,
 )
 
+export interface Extension {
+  readonly count: number
+  readonly usage: Usage
+  /** The transaction fails, to be decided again, when there would be more; null: no matter how many. */
+  readonly activeTasksMax: number | null
+}
+
 /** From here to the commit no other transaction of the tenant can add receipts. */
-export function extendLedger(session: Session, tenantId: string, count: number): Promise<never[]> {
-  return session.all(EXTEND_LEDGER, [tenantId, count])
+export function extendLedger(session: Session, tenantId: string, of: Extension): Promise<never[]> {
+  const { activeTasks, receiptBytes } = of.usage
+  return session.all(EXTEND_LEDGER, [tenantId, of.count, activeTasks, receiptBytes, of.activeTasksMax])
 }
 
 const INSERT_RECEIPTS = bulk(

@@ -1,14 +1,18 @@
 // Which tenants there are.
+import type { Tier } from '@asyncgate/sdk'
 import { query, type Session } from '../session.ts'
 
 export interface TenantRow {
   readonly tenant_id: string
   readonly name: string | null
+  readonly tier: Tier
+  /** JSON. */
+  readonly limits: string
   readonly created_at: number
   readonly suspended_at: number | null
 }
 
-const COLUMNS = 'tenant_id, name, created_at, suspended_at'
+const COLUMNS = 'tenant_id, name, tier, limits, created_at, suspended_at'
 
 const READ_TENANT = query('read_tenant', () => `select ${COLUMNS} from tenants where tenant_id = $1`)
 
@@ -31,14 +35,15 @@ export function listTenants(
 const ADD_TENANT = query(
   'add_tenant',
   () => `
-    insert into tenants (${COLUMNS}) values ($1, $2, $3, $4)
+    insert into tenants (${COLUMNS}) values ($1, $2, $3, $4, $5, $6)
     on conflict do nothing
     returning tenant_id`,
 )
 
 /** Nothing comes back when there is one of that id. */
 export function addTenant(session: Session, row: TenantRow): Promise<{ tenant_id: string }[]> {
-  return session.all(ADD_TENANT, [row.tenant_id, row.name, row.created_at, row.suspended_at])
+  const { tenant_id, name, tier, limits, created_at, suspended_at } = row
+  return session.all(ADD_TENANT, [tenant_id, name, tier, limits, created_at, suspended_at])
 }
 
 const SUSPEND_TENANT = query(
@@ -64,4 +69,16 @@ export async function suspendTenant(
       ? session.all<TenantRow>(RESUME_TENANT, [tenantId])
       : session.all<TenantRow>(SUSPEND_TENANT, [tenantId, suspendedAt])
   return (await found)[0]
+}
+
+const LIMIT_TENANT = query(
+  'limit_tenant',
+  () => `update tenants set tier = $2, limits = $3 where tenant_id = $1 returning ${COLUMNS}`,
+)
+
+export async function limitTenant(
+  session: Session,
+  { tenant_id, tier, limits }: Pick<TenantRow, 'tenant_id' | 'tier' | 'limits'>,
+): Promise<TenantRow | undefined> {
+  return (await session.all<TenantRow>(LIMIT_TENANT, [tenant_id, tier, limits]))[0]
 }

@@ -1,0 +1,67 @@
+// The limits of one server, put together: plans, buckets (shared where there is something to share them by), failed logins.
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { Store } from '../store/port.ts'
+import type { Buckets } from './buckets.ts'
+import { createFailedLogins, type FailedLogins } from './failed-logins.ts'
+import { createLimiter, type Limiter } from './limiter.ts'
+import { createLocalBuckets } from './local-buckets.ts'
+import { openRedisTokens } from './redis-tokens.ts'
+import { createSharedBuckets } from './shared-buckets.ts'
+import { createTenantPlans, type TenantPlans } from './tenant-plans.ts'
+
+export interface Limiting {
+  readonly limiter: Limiter
+  readonly plans: TenantPlans
+  readonly failedLogins: FailedLogins
+  /** To be called every few seconds. */
+  sweep(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface LimitingParts {
+  readonly store: Pick<Store, 'readTenant' | 'tokens'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export async function openLimits(config: Config, { store, clock, log }: LimitingParts): Promise<Limiting> {
+  const { globalCallsPerMinute, principalCallsPerHour, failedLoginsPerMinute } = config.limits
+  const plans = createTenantPlans({
+    store,
+    policy: config,
+    clock,
+    onError: (error) => log.warn({ error }, 'the limits of a tenant could not be read; the last ones hold'),
+  })
+  const buckets = await openBuckets(config, { store, clock, log })
+  const failedLogins = createFailedLogins({ perMinute: failedLoginsPerMinute, clock })
+  return {
+    limiter: createLimiter({ buckets, plans, globalCallsPerMinute, principalCallsPerHour }),
+    plans,
+    failedLogins,
+    sweep: async () => {
+      await Promise.all([buckets.sweep(), failedLogins.sweep()])
+    },
+    close: () => buckets.close(),
+  }
+}
+
+async function openBuckets({ limits }: Config, { store, clock, log }: LimitingParts): Promise<Buckets> {
+  const onFailure = (error: unknown) =>
+    log.warn({ error }, 'the shared rate limits cannot be reached; this server keeps to them by itself')
+  if (limits.redisUrl !== null) {
+    const tokens = await openRedisTokens(limits.redisUrl, () => {})
+    const shared = createSharedBuckets({ store: tokens, clock, onFailure })
+    return {
+      ...shared,
+      close: async () => {
+        await shared.close()
+        await tokens.close()
+      },
+    }
+  }
+  return store.tokens === undefined
+    ? createLocalBuckets(clock)
+    : createSharedBuckets({ store: store.tokens, clock, onFailure })
+}
