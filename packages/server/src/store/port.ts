@@ -9,11 +9,21 @@ import type {
   TaskStatus,
 } from '../engine/model.ts'
 import type { Transactor, Unit } from '../engine/unit.ts'
+import type { AccountStore } from './accounts.ts'
 import type { AuditStore } from './audit.ts'
+import type { ClientStore } from './clients.ts'
 import type { KeyStore } from './keys.ts'
+import type { OAuthStore } from './oauth.ts'
 import type { TenantStore } from './tenants.ts'
 
-export interface Store extends Transactor, KeyStore, TenantStore, AuditStore {
+export interface Store
+  extends Transactor,
+    KeyStore,
+    TenantStore,
+    AccountStore,
+    ClientStore,
+    OAuthStore,
+    AuditStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number

@@ -8,6 +8,7 @@ import { history } from './history.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { lists } from './lists.ts'
+import { oauth } from './oauth.ts'
 import { sweeps } from './sweeps.ts'
 import { tenants } from './tenants.ts'
 import { units } from './units.ts'
@@ -39,6 +40,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('lists', () => lists(given))
     describe('API keys', () => apiKeys(given))
     describe('tenants', () => tenants(given))
+    describe('OAuth', () => oauth(given))
     describe('audit', () => audit(given))
     describe('history', () => history(given))
   })
