@@ -8,6 +8,7 @@ import { createKeyCheck } from './auth/key-check.ts'
 import type { HashCost } from './auth/secret-hash.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, isLoopback, requireKey, requireServable } from './config.ts'
+import type { get } from './egress/get.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { createRecentWorkers } from './engine/recent-workers.ts'
 import { type Audit, createAudit } from './facade/audit.ts'
@@ -15,6 +16,7 @@ import { createDispatch, type Dispatch } from './facade/dispatch.ts'
 import { createHandlers } from './facade/handlers/index.ts'
 import { createHostGuard } from './facade/host-guard.ts'
 import { createHttp } from './facade/http.ts'
+import { createOAuth } from './facade/oauth/index.ts'
 import { createIds, type Ids, type Random, systemRandom } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -39,6 +41,8 @@ export interface GateParts {
   readonly store?: Store
   /** What hashing the secret of a key costs; by default what AUTH-1 asks for. Tests make many keys. */
   readonly hashCost?: HashCost
+  /** How documents of OAuth clients are fetched; by default from the public internet alone. */
+  readonly get?: typeof get
   /** Who a credential stands for; by default what the configuration says. */
   readonly authenticate?: Authenticate
 }
@@ -184,11 +188,28 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     await gate.stop()
     throw error
   })
+  const { hashCost, get } = parts
+  const surroundings = {
+    store,
+    clock,
+    random,
+    log,
+    audit: gate.audit,
+    ...(hashCost && { hashCost }),
+    ...(get && { get }),
+  }
+  const oauth = createOAuth(config.oauth, surroundings)
+  await oauth?.open().catch(async (error: unknown) => {
+    await gate.stop()
+    throw error
+  })
   const app = createHttp({
     dispatch: gate.dispatch,
     audit: gate.audit,
     authenticate:
-      parts.authenticate ?? createAuthenticate(config.auth, createKeyCheck({ store, clock, random })),
+      parts.authenticate ??
+      createAuthenticate(config.auth, createKeyCheck({ store, clock, random }), oauth?.checkToken),
+    ...(oauth && { oauth: oauth.parts }),
     hostGuard: createHostGuard({ loopback: isLoopback(config.host), allowedHosts: config.mcp.allowedHosts }),
     asksForCredentials: config.auth.mode === 'keys',
     toolNames: config.mcp.toolNames,
@@ -222,8 +243,9 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
 }
 
 /** A server that nobody could call is a mistake; it is told at the start. */
-async function requireCallers({ auth }: Config, store: Store, clock: Clock): Promise<void> {
-  if (auth.mode === 'keys' && auth.apiKey === null) requireKey(await store.hasLiveKeys(clock.now()))
+async function requireCallers({ auth, oauth }: Config, store: Store, clock: Clock): Promise<void> {
+  if (auth.mode === 'keys' && auth.apiKey === null && oauth.issuer === null)
+    requireKey(await store.hasLiveKeys(clock.now()))
 }
 
 function isDoneWithin(ms: number, work: Promise<void>, clock: Clock): Promise<boolean> {

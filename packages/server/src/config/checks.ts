@@ -30,8 +30,9 @@ export function requireServable(config: Config): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-export function unsafeToServe({ auth, environment, host }: Config): Problem[] {
-  const problems: Problem[] = []
+export function unsafeToServe(config: Config): Problem[] {
+  const { auth, environment, host } = config
+  const problems: Problem[] = oauthProblems(config)
   if (auth.mode === 'dev' && environment === 'production') {
     const message = 'Development mode asks for no credentials and refuses to run in production.'
     problems.push({ where: 'auth.mode', message: `${message} Run ${USE_KEYS}` })
@@ -39,6 +40,30 @@ export function unsafeToServe({ auth, environment, host }: Config): Problem[] {
   if (auth.mode === 'dev' && !isLoopback(host)) {
     const message = `Development mode asks for no credentials and listens on loopback only, not on ${host}.`
     problems.push({ where: 'host', message: `${message} Use host 127.0.0.1, or run ${USE_KEYS}` })
+  }
+  return problems
+}
+
+function oauthProblems({ oauth, auth, environment }: Config): Problem[] {
+  const { issuer } = oauth
+  if (issuer === null) return []
+  const { protocol, hostname } = new URL(issuer)
+  const problems: Problem[] = []
+  if (protocol === 'http:' && (environment === 'production' || !isLoopback(hostname))) {
+    const message = 'Passwords and tokens must not travel in the clear. Use https; in production always.'
+    problems.push({ where: 'oauth.issuer', message })
+  }
+  if (oauth.secret === null) {
+    const message = 'It is needed where oauth.issuer is set. Take a random one: openssl rand -hex 32'
+    problems.push({ where: 'oauth.secret', message })
+  }
+  if (oauth.upstreamIssuer !== null && oauth.upstreamClientId === null) {
+    const message = 'It is needed where oauth.upstream_issuer is set.'
+    problems.push({ where: 'oauth.upstream_client_id', message })
+  }
+  if (auth.mode === 'dev') {
+    const message = `Development mode asks nobody who they are, so that signing in means nothing. Run ${USE_KEYS}`
+    problems.push({ where: 'oauth.issuer', message })
   }
   return problems
 }

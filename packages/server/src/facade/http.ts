@@ -9,6 +9,7 @@ import type { HostGuard } from './host-guard.ts'
 import { answerErrors, answerFrameworkError, createClientErrorHandler } from './http-errors.ts'
 import { createIdentify } from './identify.ts'
 import { mountMcp } from './mcp/http.ts'
+import { mountOAuth, type OAuthParts } from './oauth/mount.ts'
 import { mountPages, type Vitals } from './pages.ts'
 import { readJson } from './read-json.ts'
 import { requestIdOf } from './request-id.ts'
@@ -29,6 +30,8 @@ export interface HttpParts extends Vitals {
   /** Always applied to MCP; to everything where no credential stands between a web page and the server. */
   readonly hostGuard: HostGuard
   readonly asksForCredentials: boolean
+  /** Absent where nobody signs in. */
+  readonly oauth?: OAuthParts
   readonly toolNames: 'underscore' | 'dotted'
   readonly version: string
   readonly ids: { next(): string }
@@ -49,6 +52,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: createClientErrorHandler(ids),
   })
+  app.decorate('issuer', parts.oauth?.issuer ?? null)
   // Hooks of every request take a callback: a promise for each, and the turn it takes, would cost more than they do.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
@@ -63,6 +67,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   mountRest(app, { ...parts, identify, signals })
   mountPages(app, { ...parts, identify })
   mountMcp(app, { ...parts, identify, signals })
+  if (parts.oauth !== undefined) mountOAuth(app, parts.oauth)
   return app
 }
 

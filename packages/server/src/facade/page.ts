@@ -20,7 +20,16 @@ export function pageLimit(limit: number | undefined, bounds: ListBounds): number
 }
 
 /** A cursor says which list it belongs to, so that one of another list is refused and not misread. */
-export type CursorOf = 'tasks' | 'receipts' | 'obligations' | 'progress' | 'keys' | 'tenants' | 'audit'
+export type CursorOf =
+  | 'tasks'
+  | 'receipts'
+  | 'obligations'
+  | 'progress'
+  | 'keys'
+  | 'accounts'
+  | 'clients'
+  | 'tenants'
+  | 'audit'
 
 export function encodeCursor(list: CursorOf, last: string | number): string {
   return Buffer.from(`${list}:${last}`).toString('base64url')
@@ -29,7 +38,7 @@ export function encodeCursor(list: CursorOf, last: string | number): string {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Of the lists whose order is that of their ids. */
-type ListOfIds = 'tasks' | 'keys' | 'audit'
+type ListOfIds = 'tasks' | 'keys' | 'accounts' | 'clients' | 'audit'
 
 export function decodeIdCursor(list: ListOfIds, cursor: string | undefined): string | null {
   const last = decode(list, cursor)

@@ -1,6 +1,9 @@
-// Removes what is kept for a time only: rows of the audit log, after 90 days (AUD-1).
+// Removes what is kept for a time only: rows of the audit log, after 90 days (AUD-1); codes, tokens and sessions that have ended;
+// signing keys that nothing valid was signed with.
+import { RETIRED_KEPT_MS } from '../auth/signing-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { AuditStore } from '../store/audit.ts'
+import type { OAuthStore } from '../store/oauth.ts'
 
 const AUDIT_DAYS = 90
 const DAY_MS = 86_400_000
@@ -14,17 +17,23 @@ export interface Pruner {
   runOnce(): Promise<number>
 }
 
-export function createPruner({ store, clock }: { store: AuditStore; clock: Clock }): Pruner {
+export function createPruner({ store, clock }: { store: AuditStore & OAuthStore; clock: Clock }): Pruner {
   return {
     runOnce: async () => {
-      const before = clock.now() - AUDIT_DAYS * DAY_MS
-      let gone = 0
-      for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-        const removed = await store.pruneAudit(before, BATCH_MAX)
-        gone += removed
-        if (removed < BATCH_MAX) break
-      }
-      return gone
+      const now = clock.now()
+      await store.pruneSigningKeys(now - RETIRED_KEPT_MS)
+      const ended = await inBatches((limit) => store.pruneArtifacts(now, limit))
+      return ended + (await inBatches((limit) => store.pruneAudit(now - AUDIT_DAYS * DAY_MS, limit)))
     },
   }
+}
+
+async function inBatches(prune: (limit: number) => Promise<number>): Promise<number> {
+  let gone = 0
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const removed = await prune(BATCH_MAX)
+    gone += removed
+    if (removed < BATCH_MAX) break
+  }
+  return gone
 }
