@@ -16,7 +16,7 @@ import { createDispatch, type Dispatch } from './facade/dispatch.ts'
 import { createHandlers } from './facade/handlers/index.ts'
 import { createHostGuard } from './facade/host-guard.ts'
 import { createHttp } from './facade/http.ts'
-import { createOAuth } from './facade/oauth/index.ts'
+import type { OAuth, OAuthSurroundings } from './facade/oauth/index.ts'
 import { createIds, type Ids, type Random, systemRandom } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -188,28 +188,19 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     await gate.stop()
     throw error
   })
-  const { hashCost, get } = parts
-  const surroundings = {
-    store,
-    clock,
-    random,
-    log,
-    audit: gate.audit,
-    ...(hashCost && { hashCost }),
-    ...(get && { get }),
-  }
-  const oauth = createOAuth(config.oauth, surroundings)
-  await oauth?.open().catch(async (error: unknown) => {
-    await gate.stop()
-    throw error
-  })
+  const oauth = await openOAuth(config, { ...parts, store, clock, random, log, audit: gate.audit }).catch(
+    async (error: unknown) => {
+      await gate.stop()
+      throw error
+    },
+  )
   const app = createHttp({
     dispatch: gate.dispatch,
     audit: gate.audit,
     authenticate:
       parts.authenticate ??
       createAuthenticate(config.auth, createKeyCheck({ store, clock, random }), oauth?.checkToken),
-    ...(oauth && { oauth: oauth.parts }),
+    ...(oauth && { oauth }),
     hostGuard: createHostGuard({ loopback: isLoopback(config.host), allowedHosts: config.mcp.allowedHosts }),
     asksForCredentials: config.auth.mode === 'keys',
     toolNames: config.mcp.toolNames,
@@ -240,6 +231,15 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
       return isDoneWithin(STOP_MS_MAX, stopping, clock).finally(() => app.server.closeAllConnections())
     },
   }
+}
+
+/** Loaded where it is used: most servers ask for keys alone. */
+async function openOAuth({ oauth: settings }: Config, parts: OAuthSurroundings): Promise<OAuth | null> {
+  if (settings.issuer === null) return null
+  const { createOAuth } = await import('./facade/oauth/index.ts')
+  const oauth = createOAuth(settings, parts)
+  await oauth?.open()
+  return oauth
 }
 
 /** A server that nobody could call is a mistake; it is told at the start. */

@@ -84,7 +84,13 @@ export async function openOAuthRig(
     events: async () => {
       await gate.audit.settled()
       await beside.audit.settled()
-      return (await admin.listAudit({ limit: 200 })).audit.toReversed()
+      const rows = []
+      for (let cursor: string | undefined; ; ) {
+        const page = await admin.listAudit({ limit: 200, ...(cursor && { cursor }) })
+        rows.push(...page.audit)
+        if (page.next_cursor === null) return rows.toReversed()
+        cursor = page.next_cursor
+      }
     },
     close: async () => {
       await gate.stop()

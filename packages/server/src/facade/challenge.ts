@@ -2,7 +2,7 @@
 // for.
 import { ERRORS, type GateError, type Scope, SCOPES } from '@asyncgate/sdk'
 import type { FastifyReply } from 'fastify'
-import { metadataUrl } from './oauth/mount.ts'
+import { metadataUrl } from './oauth/resources.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -9,7 +9,6 @@ import type { HostGuard } from './host-guard.ts'
 import { answerErrors, answerFrameworkError, createClientErrorHandler } from './http-errors.ts'
 import { createIdentify } from './identify.ts'
 import { mountMcp } from './mcp/http.ts'
-import { mountOAuth, type OAuthParts } from './oauth/mount.ts'
 import { mountPages, type Vitals } from './pages.ts'
 import { readJson } from './read-json.ts'
 import { requestIdOf } from './request-id.ts'
@@ -31,7 +30,7 @@ export interface HttpParts extends Vitals {
   readonly hostGuard: HostGuard
   readonly asksForCredentials: boolean
   /** Absent where nobody signs in. */
-  readonly oauth?: OAuthParts
+  readonly oauth?: { readonly issuer: string; readonly mount: (app: FastifyInstance) => void }
   readonly toolNames: 'underscore' | 'dotted'
   readonly version: string
   readonly ids: { next(): string }
@@ -67,7 +66,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   mountRest(app, { ...parts, identify, signals })
   mountPages(app, { ...parts, identify })
   mountMcp(app, { ...parts, identify, signals })
-  if (parts.oauth !== undefined) mountOAuth(app, parts.oauth)
+  parts.oauth?.mount(app)
   return app
 }
 

@@ -1,4 +1,5 @@
 // Signing in, put together from its parts: what the HTTP server mounts, and how a token is checked.
+import type { FastifyInstance } from 'fastify'
 import type { Audit } from '../audit.ts'
 import type { CallLog } from '../dispatch.ts'
 import { createLogin } from '../../auth/login.ts'
@@ -12,8 +13,9 @@ import type { Store } from '../../store/port.ts'
 import { createAuthorizationServer } from './authorization-server.ts'
 import type { Get } from './client-document.ts'
 import { createFormTokens } from './form-token.ts'
-import type { OAuthParts } from './mount.ts'
-import { type ProviderSettings, resourcesOf } from './provider.ts'
+import { mountOAuth } from './mount.ts'
+import type { ProviderSettings } from './provider.ts'
+import { resourcesOf } from './resources.ts'
 import { createUpstream } from './upstream.ts'
 
 /** As the configuration has them: without an issuer nobody signs in. */
@@ -37,7 +39,8 @@ export interface OAuthSurroundings {
 
 export interface OAuth {
   readonly checkToken: TokenCheck
-  readonly parts: OAuthParts
+  readonly issuer: string
+  mount(app: FastifyInstance): void
   /** Makes the first signing key where there is none; throws where those that there are cannot be read. */
   open(): Promise<void>
 }
@@ -56,12 +59,14 @@ export function createOAuth(settings: OAuthSettings, surroundings: OAuthSurround
   return {
     checkToken: createTokenCheck({ store, keys, clock, random, issuer, audiences: resourcesOf(issuer) }),
     open: async () => void (await server()),
-    parts: {
-      login: createLogin(surroundings),
-      formTokens: createFormTokens(secret),
-      upstream: upstreamOf(settings, surroundings),
-      ...{ issuer, server, store, audit, onDefect },
-    },
+    issuer,
+    mount: (app) =>
+      mountOAuth(app, {
+        login: createLogin(surroundings),
+        formTokens: createFormTokens(secret),
+        upstream: upstreamOf(settings, surroundings),
+        ...{ issuer, server, store, audit, onDefect },
+      }),
   }
 }
 

@@ -10,8 +10,8 @@ import {
   type Interactions,
   showEnd,
 } from './interaction.ts'
-import { resourcesOf } from './provider.ts'
 import { withFacts } from './request-facts.ts'
+import { metadataPath, resourcesOf } from './resources.ts'
 
 export interface OAuthParts extends InteractionParts {
   readonly issuer: string
@@ -20,7 +20,6 @@ export interface OAuthParts extends InteractionParts {
 /** A form of ours has four fields. */
 const FORM_BYTES_MAX = 16_384
 const FORM = 'application/x-www-form-urlencoded'
-const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
 
 /** [method, path] of what the library answers itself. */
 const ENDPOINTS = [
@@ -133,14 +132,4 @@ function mountResourceMetadata(app: FastifyInstance, issuer: string): void {
         .send(metadata),
     )
   }
-}
-
-function metadataPath(resource: string, issuer: string): string {
-  return RESOURCE_PATH + resource.slice(issuer.length)
-}
-
-/** Where the metadata of what was asked for is. */
-export function metadataUrl(path: string, issuer: string): string {
-  const [whole, mcp] = resourcesOf(issuer)
-  return issuer + metadataPath(path === '/mcp' ? mcp : whole, issuer)
 }

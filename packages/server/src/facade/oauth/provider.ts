@@ -16,6 +16,7 @@ import type { FoundAccount } from '../../store/accounts.ts'
 import { type AdapterParts, createAdapterFactory } from './adapter.ts'
 import { createDocumentFetch, type Get } from './client-document.ts'
 import { errorPage } from './pages.ts'
+import { resourcesOf } from './resources.ts'
 
 const DAY_SECONDS = 86_400
 const MINUTE_SECONDS = 60
@@ -34,11 +35,6 @@ export interface ProviderParts extends AdapterParts {
   readonly settings: ProviderSettings
   readonly get: Get
   readonly onDefect: (error: unknown) => void
-}
-
-/** The names by which this server can be asked for as a resource; the first is that of it all. */
-export function resourcesOf(issuer: string): readonly [string, string] {
-  return [issuer, `${issuer}/mcp`]
 }
 
 export function createProvider(parts: ProviderParts, keySet: KeySet): Provider {
