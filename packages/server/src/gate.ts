@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createAuthenticate } from './auth/authenticate.ts'
+import { DEFAULT_TENANT } from './auth/caller.ts'
 import type { Authenticate } from './auth/credential.ts'
 import { createKeyCheck } from './auth/key-check.ts'
 import type { HashCost } from './auth/secret-hash.ts'
@@ -11,13 +12,13 @@ import { type Config, isLoopback, requireKey, requireServable } from './config.t
 import type { get } from './egress/get.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { createRecentWorkers } from './engine/recent-workers.ts'
-import { type Audit, createAudit } from './facade/audit.ts'
+import { type Audit, createAudit, FROM_WITHIN } from './facade/audit.ts'
 import { createDispatch, type Dispatch } from './facade/dispatch.ts'
 import { createHandlers } from './facade/handlers/index.ts'
 import { createHostGuard } from './facade/host-guard.ts'
 import { createHttp } from './facade/http.ts'
 import type { OAuth, OAuthSurroundings } from './facade/oauth/index.ts'
-import { createIds, type Ids, type Random, systemRandom } from './ids.ts'
+import { createIds, type Ids, type Random, systemIds, systemRandom } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readHealth } from './service/health.ts'
@@ -246,6 +247,27 @@ async function openOAuth({ oauth: settings }: Config, parts: OAuthSurroundings):
 async function requireCallers({ auth, oauth }: Config, store: Store, clock: Clock): Promise<void> {
   if (auth.mode === 'keys' && auth.apiKey === null && oauth.issuer === null)
     requireKey(await store.hasLiveKeys(clock.now()))
+}
+
+/** The id of the key that signs from now on. Throws where the secret is not the one of this database. */
+export async function rotateSigningKeys(
+  { store, audit }: Pick<Gate, 'store' | 'audit'>,
+  { secret, endsTokens }: { secret: string; endsTokens: boolean },
+): Promise<string> {
+  const { addKey, createSigningKeys } = await import('./auth/signing-keys.ts')
+  const parts = { store, secret, clock: systemClock, random: systemRandom }
+  await createSigningKeys(parts).current()
+  const keyId = await addKey(parts)
+  if (endsTokens) await store.pruneSigningKeys(Number.MAX_SAFE_INTEGER)
+  await audit.record({
+    event: 'signing_key.rotated',
+    tenantId: DEFAULT_TENANT,
+    principal: { kind: 'human', id: 'operator' },
+    origin: FROM_WITHIN,
+    requestId: systemIds.next(),
+    reason: `New tokens are signed with ${keyId}.${endsTokens ? ' All tokens from before have ended.' : ''}`,
+  })
+  return keyId
 }
 
 function isDoneWithin(ms: number, work: Promise<void>, clock: Clock): Promise<boolean> {

@@ -55,7 +55,7 @@ function metadata(over: object = {}) {
 
 /** What an application with a browser keeps for the library. */
 function createAuthProvider() {
-  const kept: { tokens?: never; client?: never; verifier?: string; url?: URL } = {}
+  const kept: { tokens?: never; client?: never; discovery?: never; verifier?: string; url?: URL } = {}
   return {
     kept,
     provider: {
@@ -70,6 +70,8 @@ function createAuthProvider() {
       redirectToAuthorization: (url: URL) => void (kept.url = url),
       saveCodeVerifier: (verifier: string) => void (kept.verifier = verifier),
       codeVerifier: () => kept.verifier!,
+      saveDiscoveryState: (state: unknown) => void (kept.discovery = state as never),
+      discoveryState: () => kept.discovery,
     },
   }
 }
@@ -90,9 +92,9 @@ const CONNECTIONS: readonly (readonly [string, (url: URL, provider: Provider) =>
       const transport = new HttpV1(url, { authProvider })
       const client = new ClientV1(WHO)
       return {
-        connect: () => client.connect(transport as never),
+        connect: () => client.connect(transport),
         finishAuth: (sent) => transport.finishAuth(sent.get('code')!),
-        callTool: async (name) => (await client.callTool({ name, arguments: {} })) as Record<string, unknown>,
+        callTool: async (name) => await client.callTool({ name, arguments: {} }),
         listTools: async () => (await client.listTools()).tools.map((tool) => tool.name),
       }
     },
@@ -107,8 +109,7 @@ const CONNECTIONS: readonly (readonly [string, (url: URL, provider: Provider) =>
           return {
             connect: () => client.connect(transport),
             finishAuth: (sent) => transport.finishAuth(sent),
-            callTool: async (name) =>
-              (await client.callTool({ name, arguments: {} })) as Record<string, unknown>,
+            callTool: async (name) => await client.callTool({ name, arguments: {} }),
             listTools: async () => (await client.listTools()).tools.map((tool) => tool.name),
           }
         },

@@ -110,6 +110,8 @@ export interface Shown {
 }
 
 export interface Browser {
+  /** The origins that it visits; it is sent elsewhere and does not go. */
+  readonly homes: Set<string>
   open(url: string): Promise<Shown>
   /** Sends the form of the page whose action ends so, with these fields filled in. */
   submit(
@@ -122,8 +124,8 @@ export interface Browser {
 
 const REDIRECTS = [301, 302, 303, 307, 308]
 
-/** `home`: the origins that it visits; it is sent elsewhere and does not go. */
 export function createBrowser(...home: string[]): Browser {
+  const homes = new Set(home)
   const cookies = new Map<string, { value: string; path: string }>()
 
   function keepCookies(url: URL, headers: Headers): void {
@@ -131,7 +133,7 @@ export function createBrowser(...home: string[]): Browser {
       const [pair = '', ...attributes] = line.split('; ')
       const name = pair.slice(0, pair.indexOf('='))
       const path = attributes.find((one) => one.startsWith('path='))?.slice('path='.length) ?? '/'
-      const isGone = attributes.some((one) => /^expires=Thu, 01 Jan 1970/.test(one))
+      const isGone = attributes.some((one) => one.startsWith('expires=Thu, 01 Jan 1970'))
       const key = `${url.origin} ${path} ${name}`
       if (isGone) cookies.delete(key)
       else cookies.set(key, { value: pair, path: `${url.origin}${path}` })
@@ -140,7 +142,7 @@ export function createBrowser(...home: string[]): Browser {
 
   async function visit(address: string, init: RequestInit = {}): Promise<Shown> {
     const url = new URL(address)
-    if (!home.includes(url.origin))
+    if (!homes.has(url.origin))
       return { status: 0, url: address, headers: new Headers(), text: '', leftFor: url }
     const sent = [...cookies.values()]
       .filter(({ path }) => url.href.startsWith(path))
@@ -159,6 +161,7 @@ export function createBrowser(...home: string[]): Browser {
   }
 
   return {
+    homes,
     open: (url) => visit(url),
     submit: (page, action, fields = {}, headers = {}) => {
       const form = page.text.split('<form').find((one) => one.includes(`action="`) && one.includes(action))
@@ -205,7 +208,7 @@ export function askFor(
     ...over,
   }
   const given = Object.entries(asked).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return { url: `${issuer}/oauth/authorize?${new URLSearchParams(given)}`, verifier, state }
+  return { url: `${issuer}/oauth/authorize?${new URLSearchParams(given).toString()}`, verifier, state }
 }
 
 /** Signs in and allows; where the browser is sent then. */

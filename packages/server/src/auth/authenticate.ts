@@ -22,7 +22,7 @@ export function createAuthenticate(
   const mayBeShared = (offered: string) => apiKey?.startsWith(MARK) === true || !offered.startsWith(MARK)
   return async (headers) => {
     const offered = credentialOf(headers)
-    if (offered === null) throw unauthenticated('No credential was sent.')
+    if (offered === null) throw unauthenticated('No API key was sent.')
     if (mayBeShared(offered) && isShared(offered)) return SHARED_CALLER
     return checkToken !== undefined && isToken(offered) ? checkToken(offered) : checkKey(offered)
   }

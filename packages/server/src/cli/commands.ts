@@ -1,10 +1,19 @@
 // The table of commands, in the order in which help shows them.
 import type { Command } from './command.ts'
+import {
+  accountsCreate,
+  accountsDisable,
+  accountsEnable,
+  accountsList,
+  accountsPassword,
+} from './commands/accounts.ts'
+import { clientsList, clientsRegister, clientsRevoke } from './commands/clients.ts'
 import { config } from './commands/config.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke, keysRotate } from './commands/keys.ts'
 import { mcp } from './commands/mcp.ts'
 import { migrate } from './commands/migrate.ts'
+import { oauthRotateKeys } from './commands/oauth.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
@@ -34,6 +43,15 @@ export const commands: readonly Command[] = [
   keysList,
   keysRotate,
   keysRevoke,
+  accountsCreate,
+  accountsList,
+  accountsPassword,
+  accountsDisable,
+  accountsEnable,
+  clientsRegister,
+  clientsList,
+  clientsRevoke,
+  oauthRotateKeys,
   tenantsCreate,
   tenantsList,
   tenantsKey,

@@ -188,7 +188,7 @@ export function inInteraction(
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { provider } = await parts.server()
     const { uid } = request.params as { uid: string }
-    const form = (isForm ? request.body : request.query) as Record<string, string>
+    const form = textsOf(isForm ? request.body : request.query)
     let details: Details
     try {
       details = await provider.interactionDetails(request.raw, reply.raw)
@@ -197,10 +197,18 @@ export function inInteraction(
       throw error
     }
     const isHere = details.uid === uid && (promptName === undefined || details.prompt.name === promptName)
-    const isOurs = !isForm || parts.formTokens.isOf(uid, String(form['form_token'] ?? ''))
+    const isOurs = !isForm || parts.formTokens.isOf(uid, form['form_token'] ?? '')
     if (!isHere || !isOurs) return showEnd(reply)
     return step({ provider, details, form, request, reply })
   }
+}
+
+/** What was sent once, as text: a name that comes twice, or no body at all, says nothing. */
+export function textsOf(given: unknown): Readonly<Record<string, string>> {
+  const texts = Object.entries(given ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  return Object.fromEntries(texts)
 }
 
 async function goOn({ provider, request, reply }: Here, result: InteractionResults): Promise<FastifyReply> {
@@ -209,7 +217,7 @@ async function goOn({ provider, request, reply }: Here, result: InteractionResul
 
 /** Asked for, and within what the account may do. */
 function scopesOf({ params }: Details, { role }: FoundAccount): { given: Scope[]; withheld: Scope[] } {
-  const asked = new Set(String(params['scope'] ?? '').split(' '))
+  const asked = new Set((textsOf(params)['scope'] ?? '').split(' '))
   const known = SCOPES.filter((scope) => asked.has(scope))
   const own = DEFAULT_SCOPES[role]
   return {

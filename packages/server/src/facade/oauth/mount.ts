@@ -9,6 +9,7 @@ import {
   type InteractionParts,
   type Interactions,
   showEnd,
+  textsOf,
 } from './interaction.ts'
 import { withFacts } from './request-facts.ts'
 import { metadataPath, resourcesOf } from './resources.ts'
@@ -102,10 +103,10 @@ function mountInteractions(app: FastifyInstance, parts: OAuthParts): void {
 /** The cookie of the interaction is for its own path: there the browser shows that it is the one that began. */
 function mountCallback(app: FastifyInstance, { upstream }: OAuthParts): void {
   app.get('/oauth/callback', { exposeHeadRoute: false }, async (request, reply) => {
-    const { state = '', code = '' } = request.query as Record<string, string>
-    const uid = (await upstream?.interactionOf(String(state))) ?? null
+    const { state = '', code = '' } = textsOf(request.query)
+    const uid = (await upstream?.interactionOf(state)) ?? null
     if (uid === null) return showEnd(reply)
-    const query = new URLSearchParams({ state: String(state), code: String(code) })
+    const query = new URLSearchParams({ state, code }).toString()
     return reply.redirect(`/oauth/interaction/${encodeURIComponent(uid)}/upstream?${query}`, 303)
   })
 }
