@@ -188,6 +188,7 @@ test('a document that will not do lets nobody in', async () => {
     ['/key', { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://client.example/jwks' }],
     ['/plain-http', { redirect_uris: [REDIRECT_URI, 'http://evil.example/back'] }],
     ['/script', { redirect_uris: [REDIRECT_URI, 'javascript:alert(1)'] }],
+    ['/disguised', { redirect_uris: [REDIRECT_URI, 'https://client.example@evil.example/back'] }],
     ['/no-addresses', { redirect_uris: [] }],
     ['/not-this-address', { redirect_uris: ['https://client.example/back'] }],
     ['/large', { client_name: 'x'.repeat(6_000) }],

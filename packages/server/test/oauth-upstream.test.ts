@@ -105,6 +105,7 @@ verifies('AUTH-2', 'what comes back from there is good once, for the browser tha
   await thief.open(askFor(rig.issuer, clientId).url)
   expect((await thief.open(there)).status).toBe(400)
   expect((await thief.open(there.replace(/state=[^&]+/, 'state=made-up'))).status).toBe(400)
+  expect((await thief.open(`${rig.issuer}/oauth/callback?state=a&state=b&code=c`)).status).toBe(400)
   expect((await browser.open(there)).text).toContain('Allow Editor?')
   expect((await browser.open(there)).status).toBe(400)
 })

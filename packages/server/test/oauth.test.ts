@@ -2,6 +2,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SCOPES } from '@asyncgate/sdk'
+import { artifactKey } from '../src/auth/artifact-key.ts'
 import { addKey, RETIRED_KEPT_MS } from '../src/auth/signing-keys.ts'
 import { SHARED_CALLER } from '../src/auth/shared-key.ts'
 import { systemRandom } from '../src/ids.ts'
@@ -190,6 +191,12 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     await expect(rig.as(token).getConfig()).rejects.toMatchObject({ code: 'forbidden' })
     await expect(signIn(rig, tool, { account: 'acme/wile' })).rejects.toThrow('no form /consent')
     await call('resumeTenant')
+    // A browser where somebody is signed in already is asked again, for whom the client is.
+    const browser = createBrowser(rig.issuer)
+    const toTool = askFor(rig.issuer, tool).url
+    await browser.submit(await browser.open(toTool), '/login', { account: 'acme/wile', password: PASSWORD })
+    expect((await browser.open(toTool)).text).toContain('Allow Tool?')
+    expect((await browser.open(askFor(rig.issuer, clientId).url)).text).toContain('name="password"')
     // A client that a tenant registered is for its own people, and an account for its own tenant's clients.
     await expect(signIn(rig, clientId, { account: 'acme/wile' })).rejects.toThrow('no form /consent')
     await expect(signIn(rig, tool, { account: 'ada' })).rejects.toThrow('no form /consent')
@@ -398,6 +405,14 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
       const said = rig.logLines.join('') + JSON.stringify(await rig.events())
       for (const secret of [...secrets, key!.sealed]) expect(said).not.toContain(secret)
       expect(key!.sealed).not.toMatch(/kty|"d"/)
+      for (const [model, id] of [
+        ['AuthorizationCode', code],
+        ['RefreshToken', body.refresh_token],
+      ] as const) {
+        const held = await rig.store.findArtifact(artifactKey(model, id))
+        expect(held?.consumedAt).toBeTypeOf('number')
+        expect(JSON.stringify(held)).not.toContain(id)
+      }
     },
   )
 
