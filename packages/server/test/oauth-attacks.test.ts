@@ -35,6 +35,22 @@ import { stateText } from './whole-state.ts'
 
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+verifies('AUTH-2', 'behind https cookies go over https alone, and to no script', async () => {
+  const issuer = 'https://gate.example.org'
+  const rig = await openOAuthRig('memory', { issuer })
+  const { client_id } = await rig.admin.registerClient({ name: 'Editor', redirect_uris: [REDIRECT_URI] })
+  const { url } = askFor(issuer, client_id)
+  const reply = await fetch(url.replace(issuer, rig.gate.url), { redirect: 'manual' })
+  expect([reply.status, reply.headers.get('location')]).toEqual([
+    303,
+    expect.stringMatching(/^\/oauth\/interaction\//),
+  ])
+  const cookies = reply.headers.getSetCookie()
+  expect(cookies.length).toBeGreaterThan(2)
+  for (const cookie of cookies) expect(cookie).toMatch(/; samesite=lax; secure; httponly$/)
+  await rig.close()
+})
+
 describe.each(STORE_KINDS)('on %s', (kind) => {
   let rig: OAuthRig
   let clientId: string

@@ -78,7 +78,8 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
     const { account } = grant
     if (account.disabledAt !== null || account.accountId !== payload.sub) throw notValid()
     const { tenantId, principal, role, isTenantSuspended } = account
-    const wanted = new Set(String(payload['scope'] ?? '').split(' '))
+    const { scope: given } = payload
+    const wanted = new Set(typeof given === 'string' ? given.split(' ') : [])
     const scopes = new Set<Scope>(DEFAULT_SCOPES[role].filter((scope) => wanted.has(scope)))
     const speaksForAll = scopes.has('admin:write')
     const caller: Caller = { tenantId, principal, role, scopes, speaksForAll, canAskForMore: true }
