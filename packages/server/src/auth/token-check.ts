@@ -1,7 +1,6 @@
 // From an access token to who calls. The signature is checked here, with keys that this process has; then one row says whether
 // the grant, its account and its tenant still stand. What was found is trusted for half a minute, as for keys, so that an end is
 // effective everywhere within a minute. Rights follow from the account as it is now, within the scopes of the token.
-import { hash } from 'node:crypto'
 import { GateError, type Scope } from '@asyncgate/sdk'
 import { type JWSHeaderParameters, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../clock.ts'
@@ -9,7 +8,9 @@ import type { Random } from '../ids.ts'
 import type { OAuthStore } from '../store/oauth.ts'
 import { artifactKey } from './artifact-key.ts'
 import type { Caller } from './caller.ts'
+import { tenantSuspended } from './credential.ts'
 import { createLatest } from './latest.ts'
+import { createMarks } from './marks.ts'
 import { DEFAULT_SCOPES } from './roles.ts'
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
 
@@ -43,8 +44,7 @@ export function isToken(text: string): boolean {
 
 export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
   const { store, keys, clock, random, issuer, audiences } = parts
-  // As for keys: what a process remembers must be of no use to who reads its memory.
-  const pepper = Buffer.from(Array.from({ length: 32 }, () => random.below(256))).toString('base64')
+  const markOf = createMarks(random)
   const known = createLatest<Known>(KNOWN_MAX)
 
   async function keyOf({ kid }: JWSHeaderParameters) {
@@ -87,7 +87,7 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
   }
 
   return async (text) => {
-    const mark = hash('sha256', pepper + text, 'base64')
+    const mark = markOf(text)
     const now = clock.now()
     let found = known.get(mark)
     if (found === undefined || now - found.readAt >= TRUST_MS) {
@@ -96,7 +96,7 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
       known.set(mark, found)
     }
     if (found.expiresAt <= now) throw notValid()
-    if (found.isTenantSuspended) throw suspended(found.caller)
+    if (found.isTenantSuspended) throw tenantSuspended(found.caller)
     return found.caller
   }
 }
@@ -106,9 +106,4 @@ function notValid(): GateError {
   const message =
     'The access token is not valid: it is not one of this server, has expired or was revoked. Sign in again.'
   return new GateError('unauthenticated', message)
-}
-
-function suspended({ tenantId, role }: Caller): GateError {
-  const message = `The tenant ${tenantId} is suspended. Ask the operator of this server.`
-  return new GateError('forbidden', message, { your_role: role })
 }
