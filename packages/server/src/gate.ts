@@ -3,20 +3,23 @@
 import { hostname } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createAuthenticate } from './auth/authenticate.ts'
+import { DEFAULT_TENANT } from './auth/caller.ts'
 import type { Authenticate } from './auth/credential.ts'
 import { createKeyCheck } from './auth/key-check.ts'
 import type { HashCost } from './auth/secret-hash.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, isLoopback, requireKey, requireServable } from './config.ts'
+import type { get } from './egress/get.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { createRecentWorkers } from './engine/recent-workers.ts'
-import { type Audit, createAudit } from './facade/audit.ts'
+import { type Audit, createAudit, FROM_WITHIN } from './facade/audit.ts'
 import { createDispatch, type Dispatch } from './facade/dispatch.ts'
 import { createHandlers } from './facade/handlers/index.ts'
 import { createHostGuard, createOriginGuard } from './facade/host-guard.ts'
 import { createHttp } from './facade/http.ts'
+import type { OAuth, OAuthSurroundings } from './facade/oauth/index.ts'
 import { createCertificateKeeper, readTls } from './facade/tls.ts'
-import { createIds, type Ids, type Random, systemRandom } from './ids.ts'
+import { createIds, type Ids, type Random, systemIds, systemRandom } from './ids.ts'
 import { type Limiting, openLimits } from './limits/open.ts'
 import type { Plan } from './limits/tenant-plans.ts'
 import { createLog, type Log } from './log.ts'
@@ -45,6 +48,8 @@ export interface GateParts {
   readonly hashCost?: HashCost
   /** Where several processes serve as one: the figures of all of them. */
   readonly figuresOfAll?: () => Promise<string>
+  /** How documents of OAuth clients are fetched; by default from the public internet alone. */
+  readonly get?: typeof get
   /** Who a credential stands for; by default what the configuration says. */
   readonly authenticate?: Authenticate
 }
@@ -217,21 +222,28 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     await gate.stop()
     throw error
   })
-  const names = {
-    loopback: isLoopback(config.host),
-    allowedHosts: config.mcp.allowedHosts,
-    corsOrigins: config.http.corsOrigins,
-  }
+  const oauth = await openOAuth(config, { ...parts, store, clock, random, log, audit: gate.audit }).catch(
+    async (error: unknown) => {
+      await gate.stop()
+      throw error
+    },
+  )
+  const loopback = isLoopback(config.host)
+  const { allowedHosts } = config.mcp
+  const { corsOrigins } = config.http
+  const ownNames = oauth ? [...allowedHosts, new URL(oauth.issuer).hostname] : allowedHosts
   const app = createHttp({
     dispatch: gate.dispatch,
     audit: gate.audit,
     authenticate:
-      parts.authenticate ?? createAuthenticate(config.auth, createKeyCheck({ store, clock, random })),
+      parts.authenticate ??
+      createAuthenticate(config.auth, createKeyCheck({ store, clock, random }), oauth?.checkToken),
+    ...(oauth && { oauth }),
     limiter: gate.limits.limiter,
     failedLogins: gate.limits.failedLogins,
-    hostGuard: createHostGuard(names),
-    originGuard: createOriginGuard(names),
-    corsOrigins: config.http.corsOrigins,
+    hostGuard: createHostGuard({ loopback, allowedHosts: loopback ? ownNames : allowedHosts, corsOrigins }),
+    originGuard: createOriginGuard({ loopback, allowedHosts: ownNames, corsOrigins }),
+    corsOrigins,
     trustedProxies: config.http.trustedProxies,
     tls,
     asksForCredentials: config.auth.mode === 'keys',
@@ -276,9 +288,40 @@ function policyOf(plan: Plan | Promise<Plan>) {
   return plan instanceof Promise ? plan.then(({ policy }) => policy) : plan.policy
 }
 
+/** Loaded where it is used: most servers ask for keys alone. */
+async function openOAuth({ oauth: settings }: Config, parts: OAuthSurroundings): Promise<OAuth | null> {
+  if (settings.issuer === null) return null
+  const { createOAuth } = await import('./facade/oauth/index.ts')
+  const oauth = createOAuth(settings, parts)
+  await oauth?.open()
+  return oauth
+}
+
 /** A server that nobody could call is a mistake; it is told at the start. */
-async function requireCallers({ auth }: Config, store: Store, clock: Clock): Promise<void> {
-  if (auth.mode === 'keys' && auth.apiKey === null) requireKey(await store.hasLiveKeys(clock.now()))
+async function requireCallers({ auth, oauth }: Config, store: Store, clock: Clock): Promise<void> {
+  if (auth.mode === 'keys' && auth.apiKey === null && oauth.issuer === null)
+    requireKey(await store.hasLiveKeys(clock.now()))
+}
+
+/** The id of the key that signs from now on. Throws where the secret is not the one of this database. */
+export async function rotateSigningKeys(
+  { store, audit }: Pick<Gate, 'store' | 'audit'>,
+  { secret, endsTokens }: { secret: string; endsTokens: boolean },
+): Promise<string> {
+  const { addKey, createSigningKeys } = await import('./auth/signing-keys.ts')
+  const parts = { store, secret, clock: systemClock, random: systemRandom }
+  await createSigningKeys(parts).current()
+  const keyId = await addKey(parts)
+  if (endsTokens) await store.pruneSigningKeys(Number.MAX_SAFE_INTEGER)
+  await audit.record({
+    event: 'signing_key.rotated',
+    tenantId: DEFAULT_TENANT,
+    principal: { kind: 'human', id: 'operator' },
+    origin: FROM_WITHIN,
+    requestId: systemIds.next(),
+    reason: `New tokens are signed with ${keyId}.${endsTokens ? ' All tokens from before have ended.' : ''}`,
+  })
+  return keyId
 }
 
 function isDoneWithin(ms: number, work: Promise<void>, clock: Clock): Promise<boolean> {

@@ -369,6 +369,19 @@ export const LEAST: Record<OperationKey, Record<string, unknown>> = {
   getTaskType: { task_type: 'nowhere' },
   deleteTaskType: { task_type: 'nowhere' },
   setRegisteredOnly: { registered_only: false },
+  createAccount: {
+    username: 'ada',
+    role: 'agent',
+    principal: { principal_kind: 'human', principal_id: 'ada' },
+    password: 'a long enough password',
+  },
+  listAccounts: {},
+  setAccountPassword: { account_id: NOWHERE, password: 'a long enough password' },
+  disableAccount: { account_id: NOWHERE },
+  enableAccount: { account_id: NOWHERE },
+  registerClient: { name: 'Editor', redirect_uris: ['https://editor.example.org/back'] },
+  listClients: {},
+  revokeClient: { client_id: NOWHERE },
   listAudit: {},
   createTenant: { tenant_id: 'acme' },
   listTenants: {},
@@ -469,6 +482,49 @@ const types: readonly Step[] = [
   { do: 'getTaskType', with: { task_type: 'typed' }, fails: 'not_found' },
 ]
 
+const ofAccount = (name: string) => ({ account_id: `$${name}.account_id` })
+const signIn: readonly Step[] = [
+  { do: 'createAccount', with: LEAST.createAccount, keep: 'ada' },
+  { do: 'createAccount', with: LEAST.createAccount, fails: 'invalid_input' },
+  { do: 'createAccount', with: LEAST.createAccount, as: 'stranger' },
+  {
+    do: 'createAccount',
+    with: { ...LEAST.createAccount, username: 'eve@example.org', password: undefined, subject: '248' },
+  },
+  {
+    do: 'createAccount',
+    with: { ...LEAST.createAccount, username: 'mallory', password: undefined },
+    fails: 'invalid_input',
+  },
+  {
+    do: 'createAccount',
+    with: { ...LEAST.createAccount, username: 'short', password: 'eleven char' },
+    fails: 'invalid_input',
+  },
+  { do: 'setAccountPassword', with: { ...LEAST.setAccountPassword, ...ofAccount('ada') } },
+  { do: 'disableAccount', with: ofAccount('ada') },
+  { do: 'disableAccount', with: ofAccount('ada') },
+  { do: 'enableAccount', with: ofAccount('ada') },
+  ...(['setAccountPassword', 'disableAccount', 'enableAccount'] as const).flatMap((key): Step[] => [
+    { do: key, with: { ...LEAST[key], ...ofAccount('ada') }, as: 'stranger', fails: 'not_found' },
+    { do: key, with: LEAST[key], fails: 'not_found' },
+  ]),
+  { do: 'listAccounts', with: { limit: 1 }, keep: 'accounts' },
+  { do: 'listAccounts', with: { cursor: '$accounts.next_cursor' } },
+  { do: 'registerClient', with: LEAST.registerClient, keep: 'editor' },
+  { do: 'registerClient', with: { name: 'Shell', redirect_uris: ['http://127.0.0.1/back', 'shell:/back'] } },
+  {
+    do: 'registerClient',
+    with: { name: 'Wrong', redirect_uris: ['http://example.org/'] },
+    fails: 'invalid_input',
+  },
+  { do: 'revokeClient', with: { client_id: '$editor.client_id' }, as: 'stranger', fails: 'not_found' },
+  { do: 'revokeClient', with: { client_id: '$editor.client_id' } },
+  { do: 'revokeClient', with: LEAST.revokeClient, fails: 'not_found' },
+  { do: 'listClients', with: { limit: 1 }, keep: 'clients' },
+  { do: 'listClients', with: { cursor: '$clients.next_cursor' } },
+]
+
 const ACME = { tenant_id: 'acme' }
 const tenants: readonly Step[] = (
   [
@@ -553,6 +609,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
       ...submitting,
       ...credentials,
       ...keys,
+      ...signIn,
       ...tenants,
       ...types,
       ...common,

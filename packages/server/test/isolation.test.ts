@@ -54,12 +54,16 @@ function mustBeFound(key: OperationKey, name: string): boolean {
 function sortOf(name: string): keyof Scene['ids'] {
   if (name.includes('task') || name === 'depends_on') return 'task'
   if (name.includes('lease')) return 'lease'
+  if (name.includes('account')) return 'account'
+  if (name.includes('client')) return 'client'
   return name.includes('key') ? 'key' : 'receipt'
 }
 
 /** Every kind of thing that A has, in every state that matters. */
 interface Scene {
-  readonly ids: Readonly<Record<'task' | 'lease' | 'receipt' | 'key', readonly string[]>>
+  readonly ids: Readonly<
+    Record<'task' | 'lease' | 'receipt' | 'key' | 'account' | 'client', readonly string[]>
+  >
   readonly cursors: Readonly<Partial<Record<OperationKey, string>>>
 }
 
@@ -69,6 +73,18 @@ async function setScene(a: Client): Promise<Scene> {
     await a.createKey({ role: 'agent', principal: { principal_kind: 'agent', principal_id: 'alice' } }),
     await a.createKey({ role: 'agent', principal: { principal_kind: 'agent', principal_id: 'bob' } }),
   ]
+  const people = ['ada', 'eve'].map((username) =>
+    a.createAccount({
+      username,
+      role: 'agent',
+      principal: { principal_kind: 'human', principal_id: username },
+      subject: username,
+    }),
+  )
+  const apps = ['Editor', 'Shell'].map((name) =>
+    a.registerClient({ name, redirect_uris: ['https://example.org/back'] }),
+  )
+  const [accounts, clients] = [await Promise.all(people), await Promise.all(apps)]
   const make = (more: object = {}) => a.createTask({ type: 'secret', max_attempts: 1, ...more })
   const made = [await make(), await make(), await make(), await make(), await make({ type: 'held' })]
   const claim = async (type: string, max_tasks: number) =>
@@ -90,10 +106,12 @@ async function setScene(a: Client): Promise<Scene> {
     progress: { percent: 1 },
   })
   const { receipts } = await a.listReceipts({ limit: 200 })
-  const [tasksPage, receiptsPage, keysPage] = [
+  const [tasksPage, receiptsPage, keysPage, accountsPage, clientsPage] = [
     await a.listTasks({ limit: 1 }),
     await a.listReceipts({ limit: 1 }),
     await a.listKeys({ limit: 1 }),
+    await a.listAccounts({ limit: 1 }),
+    await a.listClients({ limit: 1 }),
   ]
   return {
     ids: {
@@ -101,11 +119,15 @@ async function setScene(a: Client): Promise<Scene> {
       lease: [failed!, done!, held!].map(({ lease_id }) => lease_id),
       receipt: receipts.map(({ receipt_id }) => receipt_id),
       key: keys.map(({ key_id }) => key_id),
+      account: accounts.map(({ account_id }) => account_id),
+      client: clients.map(({ client_id }) => client_id),
     },
     cursors: {
       listTasks: tasksPage.next_cursor!,
       listReceipts: receiptsPage.next_cursor!,
       listKeys: keysPage.next_cursor!,
+      listAccounts: accountsPage.next_cursor!,
+      listClients: clientsPage.next_cursor!,
     },
   }
 }
@@ -184,6 +206,8 @@ describe.each(GROUNDS)('on %s', (kind) => {
           ['leaseNext', { worker_id: 'w', max_tasks: 100 }],
           ['settle', { worker_id: 'w', claim: { max_tasks: 100 } }],
           ['listKeys', {}],
+          ['listAccounts', {}],
+          ['listClients', {}],
           ['getConfig', {}],
           ...Object.entries(scene.cursors).map(
             ([key, cursor]) => [key as OperationKey, { cursor }] as [OperationKey, object],

@@ -107,6 +107,17 @@ const typeProbe: Probe = {
   },
   refusal: 'not_found',
 }
+const PASSWORD = 'a long enough password'
+
+const accountProbe = (more: object = {}): Probe => ({
+  input: async (admin, owner) => {
+    const username = `probe-${(types += 1)}`
+    const whom = { role: 'agent', principal: naming(owner), subject: username } as const
+    const made = await admin.createAccount({ username, ...whom })
+    return { account_id: made.account_id, ...more }
+  },
+  refusal: 'not_found',
+})
 
 export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   createTask: {
@@ -190,6 +201,31 @@ export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   getTaskType: typeProbe,
   deleteTaskType: typeProbe,
   setRegisteredOnly: { input: async () => ({ registered_only: false }), refusal: 'forbidden' },
+  createAccount: {
+    input: async (_admin, owner) => ({
+      username: `made-${(types += 1)}`,
+      role: 'agent',
+      principal: naming(owner),
+      password: PASSWORD,
+    }),
+    refusal: 'forbidden',
+  },
+  listAccounts: { input: async () => ({}), refusal: 'forbidden' },
+  setAccountPassword: accountProbe({ password: PASSWORD }),
+  disableAccount: accountProbe(),
+  enableAccount: accountProbe(),
+  registerClient: {
+    input: async () => ({ name: 'Editor', redirect_uris: ['https://editor.example.org/back'] }),
+    refusal: 'forbidden',
+  },
+  listClients: { input: async () => ({}), refusal: 'forbidden' },
+  revokeClient: {
+    input: async (admin) => {
+      const redirect_uris = ['https://editor.example.org/back']
+      return { client_id: (await admin.registerClient({ name: 'Editor', redirect_uris })).client_id }
+    },
+    refusal: 'not_found',
+  },
   listAudit: { input: async () => ({}), refusal: 'forbidden' },
   createTenant: { input: async () => ({ tenant_id: 'acme' }), refusal: 'forbidden' },
   listTenants: { input: async () => ({}), refusal: 'forbidden' },

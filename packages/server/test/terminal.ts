@@ -34,6 +34,7 @@ export function testTerminal(parts: TerminalParts = {}): TestTerminal {
     now: () => parts.now ?? 0,
     readFile: async (path) => files[path] ?? '',
     readStdin: async () => parts.stdin ?? '',
+    readSecret: async () => parts.stdin ?? '',
     // Tests give the methods that the command calls and no others.
     connect: () => (parts.client ?? {}) as Client,
     onStopSignal: () => () => {},

@@ -33,6 +33,8 @@ const owners: Record<string, string[]> = {
   'node:child_process': ['worker'],
   '@modelcontextprotocol/server': ['facade', 'cli'],
   pino: ['log'],
+  'oidc-provider': ['facade'],
+  jose: ['auth', 'facade'],
   'prom-client': ['metrics'],
   yaml: ['config'],
   ajv: ['task-type'],

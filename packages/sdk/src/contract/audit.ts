@@ -12,6 +12,22 @@ export const AUDIT_EVENTS = [
   'key.revoked',
   'rate_limit.exceeded',
   'quota.exceeded',
+  'account.created',
+  'account.password_set',
+  'account.disabled',
+  'account.enabled',
+  'client.registered',
+  'client.revoked',
+  'login.succeeded',
+  'login.failed',
+  'consent.given',
+  'consent.denied',
+  'authorization.refused',
+  'token.issued',
+  'token.refused',
+  'token.reused',
+  'grant.revoked',
+  'signing_key.rotated',
   'tenant.created',
   'tenant.limited',
   'tenant.suspended',
@@ -42,7 +58,7 @@ export const auditOperations = {
   listAudit: operation({
     summary: 'List security-relevant acts of your tenant, newest first.',
     guide:
-      'Use it to see who was refused and why, and who made or ended keys. Rows are kept for 90 days and hold no secrets. ' +
+      'Use it to see who was refused and why, who made or ended keys, and who signed in with what. Rows are kept for 90 days and hold no secrets. ' +
       'Credentials that belong to nobody, and attempts on other tenants, are in the log of the default tenant.',
     route: 'GET /v1/admin/audit',
     scopes: ['admin:read', 'admin:write'],

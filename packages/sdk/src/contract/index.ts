@@ -1,7 +1,9 @@
 // The contract: every operation of AsyncGate, as data.
+import { accountOperations } from './account.ts'
 import { auditOperations } from './audit.ts'
 import { keyOperations } from './key.ts'
 import { leaseOperations } from './lease.ts'
+import { clientOperations } from './oauth-client.ts'
 import { receiptOperations } from './receipt.ts'
 import { systemOperations } from './system.ts'
 import { taskOperations } from './task.ts'
@@ -14,6 +16,8 @@ export const contract = {
   ...receiptOperations,
   ...systemOperations,
   ...keyOperations,
+  ...accountOperations,
+  ...clientOperations,
   ...tenantOperations,
   ...taskTypeOperations,
   ...auditOperations,

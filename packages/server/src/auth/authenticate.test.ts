@@ -1,4 +1,4 @@
-// Who calls: the shared key, development mode, and API keys where the shared key does not fit.
+// Who calls: the shared key, development mode, and API keys and tokens where the shared key does not fit.
 import { SCOPES } from '@asyncgate/sdk'
 import { describe, expect, test } from 'vitest'
 import { createAuthenticate } from './authenticate.ts'
@@ -6,6 +6,7 @@ import { unauthenticated } from './credential.ts'
 import { SHARED_CALLER } from './shared-key.ts'
 
 const BOB = { ...SHARED_CALLER, principal: { kind: 'agent', id: 'bob' } } as const
+const ADA = { ...SHARED_CALLER, principal: { kind: 'human', id: 'ada' } } as const
 const checkKey = async (text: string) => {
   if (text === 'aga_of_bob') return BOB
   throw unauthenticated('The API key is not valid.')
@@ -26,6 +27,14 @@ test('what is not the shared key is checked as an API key', async () => {
   await expect(withKey({ authorization: 'Bearer aga_of_bob' })).resolves.toBe(BOB)
   const withoutShared = createAuthenticate({ mode: 'keys', apiKey: null }, checkKey)
   await expect(withoutShared({ 'x-api-key': 'aga_of_bob' })).resolves.toBe(BOB)
+})
+
+test('what has the form of a token is checked as one, where people sign in', async () => {
+  const checkToken = async () => ADA
+  const both = createAuthenticate({ mode: 'keys', apiKey: null }, checkKey, checkToken)
+  await expect(both({ authorization: 'Bearer a.b.c' })).resolves.toBe(ADA)
+  await expect(both({ authorization: 'Bearer aga_of_bob' })).resolves.toBe(BOB)
+  await expect(withKey({ authorization: 'Bearer a.b.c' })).rejects.toMatchObject({ code: 'unauthenticated' })
 })
 
 test('a shared key that looks like an API key is the shared key all the same', async () => {

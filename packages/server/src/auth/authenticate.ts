@@ -1,15 +1,21 @@
-// Who calls, by the configuration: everybody in development mode; else the shared key or an API key.
+// Who calls, by the configuration: everybody in development mode; else the shared key, an API key or an access token.
 import { type Authenticate, credentialOf, unauthenticated } from './credential.ts'
 import type { KeyCheck } from './key-check.ts'
 import { MARK } from './key-text.ts'
 import { createSharedKeyCheck, SHARED_CALLER } from './shared-key.ts'
+import { isToken, type TokenCheck } from './token-check.ts'
 
 export interface AuthSettings {
   readonly mode: 'keys' | 'dev'
   readonly apiKey: string | null
 }
 
-export function createAuthenticate({ mode, apiKey }: AuthSettings, checkKey: KeyCheck): Authenticate {
+/** Without `checkToken` nobody signs in, and a token is a key that does not exist. */
+export function createAuthenticate(
+  { mode, apiKey }: AuthSettings,
+  checkKey: KeyCheck,
+  checkToken?: TokenCheck,
+): Authenticate {
   if (mode === 'dev') return async () => SHARED_CALLER
   const isShared = createSharedKeyCheck(apiKey)
   // Nearly every request brings an API key, and need not be compared with a shared key that looks otherwise.
@@ -17,6 +23,7 @@ export function createAuthenticate({ mode, apiKey }: AuthSettings, checkKey: Key
   return async (headers) => {
     const offered = credentialOf(headers)
     if (offered === null) throw unauthenticated('No API key was sent.')
-    return mayBeShared(offered) && isShared(offered) ? SHARED_CALLER : checkKey(offered)
+    if (mayBeShared(offered) && isShared(offered)) return SHARED_CALLER
+    return checkToken !== undefined && isToken(offered) ? checkToken(offered) : checkKey(offered)
   }
 }

@@ -12,6 +12,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>
   /** May name any principal of its tenant: admin keys, the shared key, development mode. */
   readonly speaksForAll: boolean
+  /** Came by a token: whoever holds it can ask its owner for further scopes. */
+  readonly canAskForMore?: true
 }
 
 export const DEFAULT_TENANT = 'default'

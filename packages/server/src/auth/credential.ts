@@ -17,3 +17,8 @@ export function unauthenticated(reason: string): GateError {
   const fix = 'Send a key of this server as "Authorization: Bearer <key>" or "X-API-Key: <key>".'
   return new GateError('unauthenticated', `${reason} ${fix}`)
 }
+
+export function tenantSuspended({ tenantId, role }: Caller): GateError {
+  const message = `The tenant ${tenantId} is suspended. Ask the operator of this server.`
+  return new GateError('forbidden', message, { your_role: role })
+}

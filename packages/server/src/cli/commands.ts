@@ -1,11 +1,20 @@
 // The table of commands, in the order in which help shows them.
 import type { Command } from './command.ts'
+import {
+  accountsCreate,
+  accountsDisable,
+  accountsEnable,
+  accountsList,
+  accountsPassword,
+} from './commands/accounts.ts'
 import { auditList } from './commands/audit.ts'
+import { clientsList, clientsRegister, clientsRevoke } from './commands/clients.ts'
 import { config } from './commands/config.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke, keysRotate } from './commands/keys.ts'
 import { mcp } from './commands/mcp.ts'
 import { migrate } from './commands/migrate.ts'
+import { oauthRotateKeys } from './commands/oauth.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
 import { scheduleCreate } from './commands/schedule-create.ts'
 import { scheduler } from './commands/scheduler.ts'
@@ -64,6 +73,15 @@ export const commands: readonly Command[] = [
   keysList,
   keysRotate,
   keysRevoke,
+  accountsCreate,
+  accountsList,
+  accountsPassword,
+  accountsDisable,
+  accountsEnable,
+  clientsRegister,
+  clientsList,
+  clientsRevoke,
+  oauthRotateKeys,
   tenantsCreate,
   tenantsList,
   tenantsKey,

@@ -1,6 +1,8 @@
 // The real world for commands: this process's streams, files, signals and network.
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { createClient } from '@asyncgate/sdk'
 import { systemClock } from '../clock.ts'
@@ -22,6 +24,7 @@ export function processTerminal(): Terminal {
     now: () => systemClock.now(),
     readFile: (path) => readText(resolve(cwd, path)),
     readStdin: () => text(process.stdin),
+    readSecret,
     connect: (settings, { patient = false } = {}) =>
       createClient(patient ? settings : { ...settings, retry: false }),
     onStopSignal(listener) {
@@ -32,6 +35,25 @@ export function processTerminal(): Terminal {
     },
     onReloadSignal: (listener) => void process.on('SIGHUP', listener),
     abort: (signal) => process.exit(SIGNAL_EXIT_CODES[signal]),
+  }
+}
+
+async function readSecret(prompt: string): Promise<string> {
+  const { stdin, stderr } = process
+  if (!stdin.isTTY) return (await text(stdin)).replace(/\r?\n$/, '')
+  // What is typed is echoed into nothing; the rest (backspace, Ctrl-C) is as at any prompt.
+  const asking = createInterface({
+    input: stdin,
+    output: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    terminal: true,
+  })
+  stderr.write(prompt)
+  asking.on('SIGINT', () => process.exit(SIGNAL_EXIT_CODES.SIGINT))
+  try {
+    return await asking.question('')
+  } finally {
+    asking.close()
+    stderr.write('\n')
   }
 }
 

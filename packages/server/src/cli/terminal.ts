@@ -18,6 +18,8 @@ export interface Terminal {
   readonly now: () => number
   readFile(path: string): Promise<string>
   readStdin(): Promise<string>
+  /** Asked for without showing it; from a pipe its one line. */
+  readSecret(prompt: string): Promise<string>
   /** A patient client waits for a server that has gone; others say so at once. */
   connect(settings: ClientSettings, options?: { patient?: boolean }): Client
   /** Calls back on SIGTERM and SIGINT; the returned function stops listening. */

@@ -29,6 +29,37 @@ test.each(refused)('refuses %s', (_what, values, message) => {
   expect(() => requireServable(configOf(values))).toThrow(message)
 })
 
+const SIGN_IN = { issuer: 'https://gate.example', secret: 's'.repeat(32) }
+const unsafeSignIn: [string, string, ConfigValues][] = [
+  ['http elsewhere', 'oauth.issuer', { oauth: { ...SIGN_IN, issuer: 'http://gate.example' } }],
+  [
+    'http in production',
+    'oauth.issuer',
+    { oauth: { ...SIGN_IN, issuer: 'http://127.0.0.1:8420' }, environment: 'production' },
+  ],
+  ['no secret', 'oauth.secret', { oauth: { issuer: SIGN_IN.issuer } }],
+  ['development mode', 'oauth.issuer', { oauth: SIGN_IN, auth: { mode: 'dev' } }],
+  [
+    'a provider without a client id',
+    'oauth.upstream_client_id',
+    { oauth: { ...SIGN_IN, upstream_issuer: 'https://login.example' } },
+  ],
+]
+
+test.each(unsafeSignIn)('refuses to let people sign in with %s', (_what, where, values) => {
+  expect(() => requireServable(configOf(values))).toThrow(where)
+})
+
+test.each([
+  'https://gate.example/',
+  'https://gate.example/path',
+  'https://GATE.example',
+  'gate.example',
+  'https://a@b',
+])('%s is no issuer', (issuer) => {
+  expect(() => configOf({ oauth: { ...SIGN_IN, issuer } })).toThrow(/oauth\.issuer can't be/)
+})
+
 const accepted: [string, ConfigValues][] = [
   ['dev on loopback', { auth: { mode: 'dev' } }],
   ['dev on IPv6 loopback', { auth: { mode: 'dev' }, host: '::1' }],
@@ -42,6 +73,11 @@ const accepted: [string, ConfigValues][] = [
       environment: 'production',
     },
   ],
+  [
+    'signing in over https',
+    { oauth: { ...SIGN_IN, issuer: 'https://g.example' }, environment: 'production' },
+  ],
+  ['signing in over http on loopback', { oauth: { ...SIGN_IN, issuer: 'http://127.0.0.1:8420' } }],
 ]
 
 test.each(accepted)('accepts %s', (_what, values) => {

@@ -30,8 +30,9 @@ export function requireServable(config: Config): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-export function unsafeToServe({ auth, database, environment, host, processes, tls }: Config): Problem[] {
-  const problems: Problem[] = []
+export function unsafeToServe(config: Config): Problem[] {
+  const { auth, database, environment, host, processes, tls } = config
+  const problems: Problem[] = oauthProblems(config)
   if (processes > 1 && !database.url.startsWith('postgres')) {
     const message = `${processes} processes can share PostgreSQL only: this database has one writer.`
     problems.push({
@@ -55,6 +56,30 @@ export function unsafeToServe({ auth, database, environment, host, processes, tl
     const message =
       'The shared key is short or well known, and production refuses it. Take a random one: openssl rand -hex 24'
     problems.push({ where: 'auth.api_key', message })
+  }
+  return problems
+}
+
+function oauthProblems({ oauth, auth, environment }: Config): Problem[] {
+  const { issuer } = oauth
+  if (issuer === null) return []
+  const { protocol, hostname } = new URL(issuer)
+  const problems: Problem[] = []
+  if (protocol === 'http:' && (environment === 'production' || !isLoopback(hostname))) {
+    const message = 'Passwords and tokens must not travel in the clear. Use https; in production always.'
+    problems.push({ where: 'oauth.issuer', message })
+  }
+  if (oauth.secret === null) {
+    const message = 'It is needed where oauth.issuer is set. Take a random one: openssl rand -hex 32'
+    problems.push({ where: 'oauth.secret', message })
+  }
+  if (oauth.upstreamIssuer !== null && oauth.upstreamClientId === null) {
+    const message = 'It is needed where oauth.upstream_issuer is set.'
+    problems.push({ where: 'oauth.upstream_client_id', message })
+  }
+  if (auth.mode === 'dev') {
+    const message = `Development mode asks nobody who they are, so that signing in means nothing. Run ${USE_KEYS}`
+    problems.push({ where: 'oauth.issuer', message })
   }
   return problems
 }

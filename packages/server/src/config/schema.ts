@@ -201,6 +201,52 @@ const limits = z.strictObject({
   ),
 })
 
+const webOrigin = z
+  .string()
+  .regex(/^https?:\/\/[^\s/?#@]+$/i)
+  .refine((given) => URL.parse(given)?.origin === given)
+const webAddress = z
+  .string()
+  .regex(/^https?:\/\/[^\s?#@]+$/i)
+  .refine((given) => URL.canParse(given))
+const visible = (min: number, max: number) => z.string().regex(new RegExp(`^[\\x21-\\x7e]{${min},${max}}$`))
+
+const oauth = z.strictObject({
+  issuer: text(webOrigin.nullable().default(null), {
+    about: 'Turns signing in on (OAuth 2.1): the address by which people and clients reach this server.',
+    expects: 'an address without a path, e.g. https://gate.example.org; http on loopback only',
+  }),
+  secret: text(visible(32, 500).nullable().default(null), {
+    about:
+      'Seals the signing keys in the database and signs cookies. The same on every server of a database.',
+    expects: 'at least 32 visible ASCII characters without spaces, e.g. the output of: openssl rand -hex 32',
+    secret: 'whole',
+  }),
+  access_token_days: whole('Life of an access token. It ends sooner with its grant, account or tenant.', {
+    default: 30,
+    min: 5,
+    max: 90,
+  }),
+  refresh_token_days: whole('How long a client can get new tokens before its person signs in again.', {
+    default: 90,
+    min: 1,
+    max: 365,
+  }),
+  upstream_issuer: text(webAddress.nullable().default(null), {
+    about: 'An OpenID provider where people may sign in instead of with a password.',
+    expects: 'its issuer, e.g. https://login.example.org',
+  }),
+  upstream_client_id: text(visible(1, 500).nullable().default(null), {
+    about: 'What this server is called there; its redirect address is <oauth.issuer>/oauth/callback.',
+    expects: 'the client id',
+  }),
+  upstream_client_secret: text(visible(1, 500).nullable().default(null), {
+    about: 'The secret of that client, if it has one.',
+    expects: 'the client secret',
+    secret: 'whole',
+  }),
+})
+
 const lease = z.strictObject({
   default_ttl_seconds: whole('Length of a lease when the worker asks for none.', {
     default: 300,
@@ -285,6 +331,7 @@ export const ConfigSchema = z.strictObject({
   tls,
   http,
   limits,
+  oauth,
   lease,
   retry,
   list: z.strictObject({

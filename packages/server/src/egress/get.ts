@@ -11,6 +11,8 @@ export interface Get {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly bytesMax: number
+  /** Default 5. */
+  readonly redirectsMax?: number
   readonly signal: AbortSignal
 }
 
@@ -41,7 +43,8 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 export async function get(wanted: Get, isAllowed: IsAllowed = isPublicAddress): Promise<Got> {
   let url = readUrl(wanted.url)
   let { headers = {} } = wanted
-  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+  const { redirectsMax = REDIRECTS_MAX } = wanted
+  for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
     const response = await ask(url, { headers, signal: wanted.signal, isAllowed })
     const next = redirectOf(response, url)
     if (next === undefined) {
@@ -53,7 +56,7 @@ export async function get(wanted: Get, isAllowed: IsAllowed = isPublicAddress): 
     if (next.origin !== url.origin) headers = {}
     url = next
   }
-  throw new EgressRefused('too_many_redirects', `${wanted.url} redirects more than ${REDIRECTS_MAX} times.`)
+  throw new EgressRefused('too_many_redirects', `${wanted.url} redirects more than ${redirectsMax} times.`)
 }
 
 function readUrl(text: string, base?: URL): URL {

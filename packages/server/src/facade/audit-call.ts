@@ -18,6 +18,12 @@ const ACTS: Partial<Record<OperationKey, AuditEvent>> = {
   createTenantKey: 'key.created',
   rotateKey: 'key.rotated',
   revokeKey: 'key.revoked',
+  createAccount: 'account.created',
+  setAccountPassword: 'account.password_set',
+  disableAccount: 'account.disabled',
+  enableAccount: 'account.enabled',
+  registerClient: 'client.registered',
+  revokeClient: 'client.revoked',
   createTenant: 'tenant.created',
   limitTenant: 'tenant.limited',
   suspendTenant: 'tenant.suspended',
@@ -31,6 +37,10 @@ const ACTS: Partial<Record<OperationKey, AuditEvent>> = {
 interface Done {
   readonly key_id?: string
   readonly prefix?: string
+  readonly account_id?: string
+  readonly username?: string
+  readonly client_id?: string
+  readonly name?: string | null
   readonly role?: string
   readonly principal?: { readonly principal_kind: string; readonly principal_id: string }
   readonly tenant_id?: string
@@ -85,11 +95,25 @@ function concerned(input: unknown): string | undefined {
 }
 
 function describe(key: OperationKey, done: Done, input: unknown): string {
-  const { key_id, prefix, role, principal, task_type, registered_only, tier } = done
+  const {
+    key_id,
+    prefix,
+    account_id,
+    username,
+    client_id,
+    name,
+    role,
+    principal,
+    task_type,
+    registered_only,
+    tier,
+  } = done
   const who = principal && `for ${principal.principal_kind}/${principal.principal_id}`
   const parts = [
     key_id && `key ${key_id}`,
     prefix && `(${prefix}…)`,
+    account_id && `account ${account_id} (${username})`,
+    client_id && `client ${client_id} (${name})`,
     who,
     role && `role ${role}`,
     concerned(input) && `tenant ${concerned(input)}`,

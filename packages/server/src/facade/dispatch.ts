@@ -96,9 +96,15 @@ async function admitAgain({ caller, admission }: Call, limiter: Limiter): Promis
   if (admission !== undefined) admission.shown = shown
 }
 
-function permit({ operation: { scopes, role }, caller }: Call): void {
+/** Whether the scopes of the caller are enough. */
+export function hasScope({ scopes }: Operation, caller: Caller): boolean {
+  return scopes.length === 0 || scopes.some((scope) => caller.scopes.has(scope))
+}
+
+function permit({ operation, caller }: Call): void {
+  const { scopes, role } = operation
   if (role !== undefined && caller.role !== role) throw wrongRole(role, caller)
-  if (scopes.length === 0 || scopes.some((scope) => caller.scopes.has(scope))) return
+  if (hasScope(operation, caller)) return
   const message =
     `This needs the scope ${scopes.join(' or ')}, which your credential (role ${caller.role}) does not have. ` +
     'Use a credential that has it.'

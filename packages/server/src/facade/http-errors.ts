@@ -1,9 +1,10 @@
 // From what went wrong to the one error body, wherever in the life of a request it happened.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { ERRORS, GateError, type ErrorCode } from '@asyncgate/sdk'
+import { GateError, type ErrorCode } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Shown } from '../limits/limiter.ts'
+import { setChallenge } from './challenge.ts'
 import type { CallLog } from './dispatch.ts'
 import { rateHeaders, setRateHeaders } from './rate-headers.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
@@ -17,9 +18,10 @@ export function sendError(error: GateError, request: FastifyRequest, reply: Fast
   return reply.code(error.status).send({ ...error.body(), request_id: request.id })
 }
 
-export function setErrorHeaders({ status, details }: GateError, reply: FastifyReply): void {
+export function setErrorHeaders(error: GateError, reply: FastifyReply): void {
+  const { status, details } = error
   reply.header('cache-control', 'no-store')
-  if (status === ERRORS.unauthenticated.status) reply.header('www-authenticate', 'Bearer')
+  setChallenge(error, reply)
   if (status === 429 || status === 503) {
     const seconds = details.retry_after
     reply.header(

@@ -48,6 +48,8 @@ export interface HttpParts extends Vitals, IdentifyParts {
   readonly tls?: TlsFiles | null
   readonly patience?: Patience
   readonly asksForCredentials: boolean
+  /** Absent where nobody signs in. */
+  readonly oauth?: { readonly issuer: string; readonly mount: (app: FastifyInstance) => void }
   readonly toolNames: 'underscore' | 'dotted'
   readonly version: string
   readonly ids: { next(): string }
@@ -82,6 +84,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
       : // The same to all that is built on it, whether TLS is below or not.
         (fastify({ ...options, https: { ...tls, ...receiving } }) as unknown as FastifyInstance)
   addSecurityHeaders(app, { isTls: tls !== null, hasProxies: trustedProxies.length > 0 })
+  app.decorate('issuer', parts.oauth?.issuer ?? null)
   app.decorateRequest('admission', null)
   app.addHook('onSend', (request, reply, _payload, done) => {
     setRateHeaders(reply, request.admission?.shown ?? limiter.anonymous)
@@ -98,6 +101,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   mountRest(app, { ...parts, identify, signals })
   mountPages(app, { ...parts, identify })
   mountMcp(app, { ...parts, identify, signals })
+  parts.oauth?.mount(app)
   return app
 }
 

@@ -26,6 +26,8 @@ export type CursorOf =
   | 'obligations'
   | 'progress'
   | 'keys'
+  | 'accounts'
+  | 'clients'
   | 'tenants'
   | 'types'
   | 'audit'
@@ -37,7 +39,7 @@ export function encodeCursor(list: CursorOf, last: string | number): string {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Of the lists whose order is that of their ids. */
-type ListOfIds = 'tasks' | 'keys' | 'audit'
+type ListOfIds = 'tasks' | 'keys' | 'accounts' | 'clients' | 'audit'
 
 export function decodeIdCursor(list: ListOfIds, cursor: string | undefined): string | null {
   const last = decode(list, cursor)

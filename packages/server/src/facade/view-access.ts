@@ -1,7 +1,9 @@
-// API keys, tenants and the audit log as the wire shows them: of a key everything but the secret and its hash.
+// Keys, accounts, clients, tenants and the audit log as the wire shows them: everything but secrets and their hashes.
 import type { GateContract, Output } from '@asyncgate/sdk'
 import { iso } from '../clock.ts'
+import type { Account } from '../store/accounts.ts'
 import type { AuditRow } from '../store/audit.ts'
+import type { OAuthClient } from '../store/clients.ts'
 import type { ApiKey } from '../store/keys.ts'
 import { limitsOf } from '../limits/tiers.ts'
 import type { Tenant } from '../store/tenants.ts'
@@ -28,6 +30,38 @@ export function keyToWire(key: ApiKey, now: number): WireKey {
 function statusOf({ revokedAt, expiresAt }: ApiKey, now: number): WireKey['status'] {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
+}
+
+type WireAccount = Output<GateContract['enableAccount']>
+
+export function accountToWire(account: Account): WireAccount {
+  const { tenantId, username, principal, createdBy, disabledAt } = account
+  return {
+    account_id: account.accountId,
+    username,
+    signs_in_as: `${tenantId}/${username}`,
+    principal: { principal_kind: principal.kind, principal_id: principal.id },
+    role: account.role as WireAccount['role'], // accounts are made with no other
+    has_password: account.passwordHash !== null,
+    subject: account.subject,
+    status: disabledAt === null ? 'active' : 'disabled',
+    created_at: iso(account.createdAt),
+    created_by: { principal_kind: createdBy.kind, principal_id: createdBy.id },
+    disabled_at: disabledAt === null ? null : iso(disabledAt),
+  }
+}
+
+export function clientToWire(client: OAuthClient): Output<GateContract['revokeClient']> {
+  const { createdBy, revokedAt } = client
+  return {
+    client_id: client.clientId,
+    name: client.name,
+    redirect_uris: [...client.redirectUris],
+    status: revokedAt === null ? 'active' : 'revoked',
+    created_at: iso(client.createdAt),
+    created_by: { principal_kind: createdBy.kind, principal_id: createdBy.id },
+    revoked_at: revokedAt === null ? null : iso(revokedAt),
+  }
 }
 
 export function tenantToWire(tenant: Tenant): Output<GateContract['resumeTenant']> {

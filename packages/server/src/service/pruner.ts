@@ -1,6 +1,9 @@
-// Removes what is kept for a time only: rows of the audit log, after 90 days (AUD-1), and token buckets that are full again.
+// Removes what is kept for a time only: rows of the audit log, after 90 days (AUD-1); codes, tokens and sessions that have ended;
+// signing keys that nothing valid was signed with; token buckets that are full again.
+import { RETIRED_KEPT_MS } from '../auth/signing-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { AuditStore } from '../store/audit.ts'
+import type { OAuthStore } from '../store/oauth.ts'
 import type { TokenStore } from '../store/tokens.ts'
 
 const AUDIT_DAYS = 90
@@ -15,15 +18,17 @@ export interface Pruner {
   runOnce(): Promise<number>
 }
 
-type Pruned = AuditStore & { readonly tokens?: TokenStore }
+type Pruned = AuditStore & OAuthStore & { readonly tokens?: TokenStore }
 
 export function createPruner({ store, clock }: { store: Pruned; clock: Clock }): Pruner {
   return {
     runOnce: async () => {
       const now = clock.now()
+      await store.pruneSigningKeys(now - RETIRED_KEPT_MS)
+      const ended = await inBatches((limit) => store.pruneArtifacts(now, limit))
       const rows = await inBatches((limit) => store.pruneAudit(now - AUDIT_DAYS * DAY_MS, limit))
       const buckets = await inBatches(async (limit) => (await store.tokens?.pruneTokens?.(now, limit)) ?? 0)
-      return rows + buckets
+      return ended + rows + buckets
     },
   }
 }

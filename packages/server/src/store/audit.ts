@@ -33,6 +33,6 @@ export interface AuditStore {
   listAudit(query: AuditQuery): Promise<readonly AuditRow[]>
   /** Removes at most `limit` of the oldest rows from before that time; how many they were. */
   pruneAudit(before: number, limit: number): Promise<number>
-  /** Another tenant that has a task, lease, receipt or key of that id. Looks at each tenant, so nobody should wait for it. */
+  /** Another tenant that has a task, lease, receipt, key, account or client of that id. Looks at each tenant, so nobody should wait for it. */
   findForeignOwner(tenantId: string, id: string): Promise<string | null>
 }

@@ -10,13 +10,24 @@ import type {
 } from '../engine/model.ts'
 import type { Transactor, Unit } from '../engine/unit.ts'
 import type { Usage } from '../engine/usage.ts'
+import type { AccountStore } from './accounts.ts'
 import type { AuditStore } from './audit.ts'
+import type { ClientStore } from './clients.ts'
 import type { KeyStore } from './keys.ts'
+import type { OAuthStore } from './oauth.ts'
 import type { TaskTypeStore } from './task-types.ts'
 import type { TenantStore } from './tenants.ts'
 import type { TokenStore } from './tokens.ts'
 
-export interface Store extends Transactor, KeyStore, TenantStore, TaskTypeStore, AuditStore {
+export interface Store
+  extends Transactor,
+    KeyStore,
+    TenantStore,
+    TaskTypeStore,
+    AccountStore,
+    ClientStore,
+    OAuthStore,
+    AuditStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number

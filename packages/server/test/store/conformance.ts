@@ -8,6 +8,7 @@ import { history } from './history.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { lists } from './lists.ts'
+import { oauth } from './oauth.ts'
 import { sweeps } from './sweeps.ts'
 import { taskTypes } from './task-types.ts'
 import { tenants } from './tenants.ts'
@@ -41,6 +42,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('API keys', () => apiKeys(given))
     describe('tenants', () => tenants(given))
     describe('task types', () => taskTypes(given))
+    describe('OAuth', () => oauth(given))
     describe('audit', () => audit(given))
     describe('history', () => history(given))
   })

@@ -3,6 +3,8 @@
 import type { Session } from '../../src/store/sql/session.ts'
 import { listReceipts } from '../../src/store/sql/list-receipts.ts'
 import { listTasks } from '../../src/store/sql/list-tasks.ts'
+import { findAccount, findAccountByName } from '../../src/store/sql/statements/accounts.ts'
+import { findClient } from '../../src/store/sql/statements/clients.ts'
 import { findKey, readKey } from '../../src/store/sql/statements/keys.ts'
 import {
   activeByKey,
@@ -14,6 +16,13 @@ import {
 import { PAGE_POSITIONS } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
+import {
+  consumeArtifact,
+  findArtifact,
+  findArtifactByUid,
+  findGrant,
+  removeGrant,
+} from '../../src/store/sql/statements/oauth.ts'
 import { deleteReady, dueDelayed, nextEligibleAt } from '../../src/store/sql/statements/places.ts'
 import { readType, typeLimits } from '../../src/store/sql/statements/task-types.ts'
 import { idempotentTasks, lockTasks, updateStates } from '../../src/store/sql/statements/tasks.ts'
@@ -41,6 +50,14 @@ export const CASES: Case[] = [
   ['type by its name', 1, (on, { tenantId }) => readType(on, tenantId, 'a')],
   ['limits of types', 2, (on, { tenantId }) => typeLimits(on, tenantId, ['a', 'b'])],
   ['key by its id', 1, (on, { tenantId }) => readKey(on, tenantId, NONE)],
+  ['account by its id', 1, (on) => findAccount(on, NONE)],
+  ['account by its name', 1, (on, { tenantId }) => findAccountByName(on, tenantId, 'ada')],
+  ['client by its id', 1, (on) => findClient(on, NONE)],
+  ['grant with its account', 1, (on) => findGrant(on, 'none')],
+  ['artifact by its key', 1, (on) => findArtifact(on, 'none')],
+  ['artifact by its other name', 1, (on) => findArtifactByUid(on, 'none')],
+  ['consume', 1, (on, { now }) => consumeArtifact(on, 'none', now)],
+  ['leave of a grant', 1, (on) => removeGrant(on, 'none')],
   ['promotion', 2 * PAGE, (on, { tenantId, now }) => dueDelayed(on, tenantId, { now, limit: PAGE })],
   ['next delay', 1, (on, { tenantId }) => nextEligibleAt(on, tenantId)],
   ['lock tasks', 2 * PAGE, (on, { tenantId, ids }) => lockTasks(on, tenantId, ids)],

@@ -1,6 +1,8 @@
 // Every operation's handler. The type makes sure that none is missing.
 import type { Handlers } from '../handler.ts'
+import { accountHandlers } from './accounts.ts'
 import { auditHandlers } from './audit.ts'
+import { clientHandlers } from './clients.ts'
 import { keyHandlers } from './keys.ts'
 import { leaseHandlers } from './leases.ts'
 import type { HandlerParts } from './parts.ts'
@@ -17,6 +19,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
     ...receiptHandlers(parts),
     ...systemHandlers(parts),
     ...keyHandlers(parts),
+    ...accountHandlers(parts),
+    ...clientHandlers(parts),
     ...tenantHandlers(parts),
     ...taskTypeHandlers(parts),
     ...auditHandlers(parts),

@@ -74,7 +74,10 @@ export function keyHandlers(parts: HandlerParts): KeyHandlers {
 }
 
 /** Nobody gives away what they do not have. */
-function assertGivable({ role, scopes }: { role: Role; scopes: readonly Scope[] }, caller: Caller): void {
+export function assertGivable(
+  { role, scopes }: { role: Role; scopes: readonly Scope[] },
+  caller: Caller,
+): void {
   const missing = scopes.find((scope) => !caller.scopes.has(scope))
   if (missing !== undefined) {
     const message = `Your credential lacks the scope ${missing}, so it cannot give it. Leave it out, or use a credential that has it.`

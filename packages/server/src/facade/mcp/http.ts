@@ -1,14 +1,15 @@
 // MCP over Streamable HTTP at /mcp, both protocol generations on the one address (MCP-1). Stateless: no request needs
 // another one before it, so that any instance of AsyncGate can answer any request.
-import { GateError } from '@asyncgate/sdk'
+import { contract, GateError } from '@asyncgate/sdk'
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { CallLog } from '../dispatch.ts'
+import { type CallLog, type Dispatch, hasScope } from '../dispatch.ts'
 import type { HostGuard } from '../host-guard.ts'
 import { explain, setErrorHeaders } from '../http-errors.ts'
 import { type Identify, originOf } from '../identify.ts'
 import { callerOf } from '../rest.ts'
 import type { Signals } from '../signals.ts'
+import { operationOf } from './names.ts'
 import { createPlainReply, type PlainCall, plainCallOf } from './plain-call.ts'
 import { createMcpServer, type McpParts, type McpSession } from './server.ts'
 import { callTool } from './tools.ts'
@@ -37,10 +38,25 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
     handler: async (request, reply) => {
       if (request.body === undefined) throw new GateError('invalid_input', 'The body is empty.')
       reply.header('cache-control', 'no-store')
+      if (callerOf(request).canAskForMore) await refuseForScope(request, parts.dispatch)
       const call = answersPlainCalls ? plainCallOf(request.headers, request.body) : null
       return call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)
     },
   })
+}
+
+/**
+ * A client that came by a token can ask its person for a further scope, and does when it hears 403 with the scope to ask for; in
+ * a result of the tool it would not look. The one door refuses it, as it would later.
+ */
+async function refuseForScope(request: FastifyRequest, dispatch: Dispatch): Promise<void> {
+  const caller = callerOf(request)
+  for (const message of [request.body].flat() as { method?: unknown; params?: { name?: unknown } }[]) {
+    if (message?.method !== 'tools/call' || typeof message.params?.name !== 'string') continue
+    const key = operationOf(message.params.name)
+    if (key === undefined || hasScope(contract[key], caller)) continue
+    await dispatch(key, {}, { caller, requestId: request.id, origin: originOf(request) })
+  }
 }
 
 function createPlainAnswer({ dispatch, signals, version }: McpHttpParts) {

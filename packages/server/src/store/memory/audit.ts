@@ -1,12 +1,16 @@
 // The audit log in memory.
 import assert from 'node:assert/strict'
+import type { AccountStore } from '../accounts.ts'
 import type { AuditRow, AuditStore } from '../audit.ts'
+import type { ClientStore } from '../clients.ts'
 import type { KeyStore } from '../keys.ts'
 import type { Tenant } from './tenant.ts'
 
+type Named = Pick<KeyStore, 'readKey'> & Pick<AccountStore, 'findAccount'> & Pick<ClientStore, 'findClient'>
+
 export function createMemoryAudit(
   tenants: ReadonlyMap<string, Tenant>,
-  { readKey }: Pick<KeyStore, 'readKey'>,
+  { readKey, findAccount, findClient }: Named,
 ): AuditStore {
   let rows: AuditRow[] = []
   return {
@@ -38,7 +42,8 @@ export function createMemoryAudit(
         const isTheirs = tenant.tasks.has(id) || tenant.leases.has(id) || tenant.positions.has(id)
         if (isTheirs || (await readKey(other, id)) !== null) return other
       }
-      return null
+      const owner = ((await findAccount(id)) ?? (await findClient(id)))?.tenantId
+      return owner === undefined || owner === tenantId ? null : owner
     },
   }
 }

@@ -3,9 +3,12 @@ import { discharges } from '../../engine/ledger.ts'
 import { isEmpty } from '../../engine/unit.ts'
 import type { TaskStatus } from '../../engine/model.ts'
 import type { Dependent, Hint, Stats, Store } from '../port.ts'
+import { createMemoryAccounts } from './accounts.ts'
 import { createMemoryAudit } from './audit.ts'
+import { createMemoryClients } from './clients.ts'
 import { createMemoryKeys } from './keys.ts'
 import { activeLeases, load } from './load.ts'
+import { type Artifacts, createMemoryOAuth, removeWhere } from './oauth.ts'
 import { listReceipts, listTasks, openObligations, positioned, viewTask } from './read.ts'
 import { createMemoryTaskTypes } from './task-types.ts'
 import { createTenant, type Tenant } from './tenant.ts'
@@ -16,6 +19,12 @@ export function createMemoryStore(): Store {
   const tenants = new Map<string, Tenant>()
   const tenantNames = createMemoryTenants()
   const keys = createMemoryKeys(tenantNames)
+  const artifacts: Artifacts = new Map()
+  const accounts = createMemoryAccounts({
+    ...tenantNames,
+    endAccess: (accountId) => removeWhere(artifacts, (artifact) => artifact.accountId === accountId),
+  })
+  const clients = createMemoryClients()
   const listeners = new Set<(hint: Hint) => void>()
 
   function tenantOf(tenantId: string): Tenant {
@@ -91,7 +100,10 @@ export function createMemoryStore(): Store {
     ...tenantNames,
     ...keys,
     ...createMemoryTaskTypes(tenantOf),
-    ...createMemoryAudit(tenants, keys),
+    ...accounts,
+    ...clients,
+    ...createMemoryOAuth({ artifacts, accounts, clients }),
+    ...createMemoryAudit(tenants, { ...keys, ...accounts, ...clients }),
     hint: (hint) => {
       for (const listener of listeners) listener(hint)
     },

@@ -1,13 +1,16 @@
 // The store that SQLite and PostgreSQL share: everything but what their drivers do differently.
 import type { Principal } from '../../engine/model.ts'
 import type { Dependent, Store } from '../port.ts'
+import { createSqlAccounts } from './accounts.ts'
 import { createSqlAudit } from './audit.ts'
 import { createCrowded } from './crowded.ts'
+import { createSqlClients } from './clients.ts'
 import { toCaller } from './failure.ts'
 import { createSqlKeys } from './keys.ts'
 import { createLanes } from './lanes.ts'
 import { listReceipts } from './list-receipts.ts'
 import { listTasks } from './list-tasks.ts'
+import { createSqlOAuth } from './oauth.ts'
 import { positionedFromRow } from './receipt-row.ts'
 import type { Driver } from './session.ts'
 import { readStats } from './stats.ts'
@@ -96,6 +99,9 @@ export function createSqlStore(driver: Driver): Store {
     ...createSqlKeys(driver),
     ...createSqlTenants(driver),
     ...createSqlTaskTypes(driver),
+    ...createSqlAccounts(driver),
+    ...createSqlClients(driver),
+    ...createSqlOAuth(driver),
     ...createSqlAudit(driver),
     hint: driver.hint,
     onHint: driver.onHint,

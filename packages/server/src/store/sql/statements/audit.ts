@@ -83,13 +83,14 @@ export function removeAudit(
 
 const FOREIGN_OWNER = query('foreign_owner', (words) => {
   const id = words.id('$2')
-  const holds = (table: string, column: string) =>
-    `exists (select 1 from ${table} x where x.tenant_id = t.tenant_id and x.${column} = ${id})`
+  const holds = (table: string, column: string, wanted = id) =>
+    `exists (select 1 from ${table} x where x.tenant_id = t.tenant_id and x.${column} = ${wanted})`
   return `
     select t.tenant_id from tenants t
     where t.tenant_id <> $1 and (
       ${holds('tasks', 'task_id')} or ${holds('receipts', 'receipt_id')}
       or ${holds('leases', 'lease_id')} or ${holds('api_keys', 'key_id')}
+      or ${holds('accounts', 'account_id')} or ${holds('oauth_clients', 'client_id', `cast(${id} as text)`)}
     )
     limit 1`
 })
