@@ -11,9 +11,10 @@ import type {
 import type { Transactor, Unit } from '../engine/unit.ts'
 import type { AuditStore } from './audit.ts'
 import type { KeyStore } from './keys.ts'
+import type { ResultStore } from './results.ts'
 import type { TenantStore } from './tenants.ts'
 
-export interface Store extends Transactor, KeyStore, TenantStore, AuditStore {
+export interface Store extends Transactor, KeyStore, TenantStore, AuditStore, ResultStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number

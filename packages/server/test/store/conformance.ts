@@ -8,6 +8,7 @@ import { history } from './history.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { lists } from './lists.ts'
+import { results } from './results.ts'
 import { sweeps } from './sweeps.ts'
 import { tenants } from './tenants.ts'
 import { units } from './units.ts'
@@ -40,6 +41,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('API keys', () => apiKeys(given))
     describe('tenants', () => tenants(given))
     describe('audit', () => audit(given))
+    describe('results', () => results(given))
     describe('history', () => history(given))
   })
 }

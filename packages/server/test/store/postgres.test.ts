@@ -47,9 +47,10 @@ describe('postgres', () => {
       '0002_keys',
       '0003_tenants',
       '0004_audit',
+      '0005_results',
     ])
     const run = await Promise.all(stores.map((store) => store.migrate()))
-    expect(run.flat()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
+    expect(run.flat()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit', '0005_results'])
     expect(await stores[1]!.pendingMigrations()).toEqual([])
     await Promise.all(stores.map((store) => store.close()))
   })

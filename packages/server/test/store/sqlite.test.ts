@@ -44,8 +44,20 @@ describe('sqlite', () => {
   test('what was committed is there after the store was closed, with nothing left to migrate', async () => {
     const path = join(folder, 'again.db')
     const first = await createSqliteStore({ path })
-    expect(await first.pendingMigrations()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
-    expect(await first.migrate()).toEqual(['0001_core', '0002_keys', '0003_tenants', '0004_audit'])
+    expect(await first.pendingMigrations()).toEqual([
+      '0001_core',
+      '0002_keys',
+      '0003_tenants',
+      '0004_audit',
+      '0005_results',
+    ])
+    expect(await first.migrate()).toEqual([
+      '0001_core',
+      '0002_keys',
+      '0003_tenants',
+      '0004_audit',
+      '0005_results',
+    ])
     const rig = createRig(first)
     const { taskId } = await rig.create()
     await first.close()

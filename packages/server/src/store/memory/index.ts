@@ -7,6 +7,7 @@ import { createMemoryAudit } from './audit.ts'
 import { createMemoryKeys } from './keys.ts'
 import { activeLeases, load } from './load.ts'
 import { listReceipts, listTasks, openObligations, positioned, viewTask } from './read.ts'
+import { createMemoryResults } from './results.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import { createMemoryTenants } from './tenants.ts'
 import { write } from './write.ts'
@@ -89,6 +90,7 @@ export function createMemoryStore(): Store {
     ...tenantNames,
     ...keys,
     ...createMemoryAudit(tenants, keys),
+    ...createMemoryResults(),
     hint: (hint) => {
       for (const listener of listeners) listener(hint)
     },

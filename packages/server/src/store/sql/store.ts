@@ -21,6 +21,7 @@ import { listProgress } from './statements/progress.ts'
 import { dueTimers } from './statements/timers.ts'
 import { dependsOnFromRow } from './task-row.ts'
 import { readTask, taskViewFromRow } from './task-view.ts'
+import { createSqlResults } from './results.ts'
 import { createSqlTenants } from './tenants.ts'
 import { transact } from './transact.ts'
 import { isUuid, uuids } from './uuid.ts'
@@ -88,6 +89,7 @@ export function createSqlStore(driver: Driver): Store {
     ...createSqlKeys(driver),
     ...createSqlTenants(driver),
     ...createSqlAudit(driver),
+    ...createSqlResults(driver),
     hint: driver.hint,
     onHint: driver.onHint,
     migrate: driver.migrate,

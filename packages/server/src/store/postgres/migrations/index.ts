@@ -4,5 +4,6 @@ import { core } from './0001-core.ts'
 import { keys } from './0002-keys.ts'
 import { tenants } from './0003-tenants.ts'
 import { audit } from './0004-audit.ts'
+import { results } from './0005-results.ts'
 
-export const MIGRATIONS: readonly Migration[] = [core, keys, tenants, audit]
+export const MIGRATIONS: readonly Migration[] = [core, keys, tenants, audit, results]
