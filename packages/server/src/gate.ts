@@ -6,6 +6,7 @@ import { createAuthenticate } from './auth/authenticate.ts'
 import type { Authenticate } from './auth/credential.ts'
 import { createKeyCheck } from './auth/key-check.ts'
 import type { HashCost } from './auth/secret-hash.ts'
+import { openChannels } from './channel/open.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, isLoopback, requireKey, requireServable } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
@@ -18,6 +19,7 @@ import { createHttp } from './facade/http.ts'
 import { createIds, type Ids, type Random, systemRandom } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { createCollector } from './result/collect.ts'
 import { readHealth } from './service/health.ts'
 import { startLoop } from './service/loop.ts'
 import { observe } from './service/observe.ts'
@@ -55,6 +57,8 @@ export interface Gate {
   ready(): Promise<boolean>
   /** One pass of what otherwise runs on a timer. */
   sweep(): Promise<void>
+  /** Removes results that nobody can come to need; how many they were. */
+  collect(): Promise<number>
   /** No new waits, what was accepted is committed, services and store are closed. */
   stop(): Promise<void>
 }
@@ -73,6 +77,7 @@ export interface RunningGate extends Omit<Gate, 'stop'> {
  */
 const STOP_MS_MAX = 8_500
 const PRUNE_INTERVAL_MS = 3_600_000
+const COLLECT_INTERVAL_MS = 600_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
   const clock = parts.clock ?? systemClock
@@ -82,6 +87,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   const instanceId =
     config.instanceId === 'auto' ? `${hostname()}-${ids.next().slice(-8)}` : config.instanceId
   const startedAt = clock.now()
+  const channels = await openChannels(config)
   const store = parts.store ?? (await openMigrated(config, log))
   const stats = shareReading(() => store.stats(clock.now()), clock)
   const metrics = createMetrics({ collect: stats, now: () => clock.now() })
@@ -120,6 +126,14 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     random,
     onError,
   })
+  const collector = createCollector({ store, channels, clock, ids }, onError)
+  const collecting = startLoop({
+    runOnce: () => collector.runOnce(),
+    intervalMs: COLLECT_INTERVAL_MS,
+    clock,
+    random,
+    onError,
+  })
   // Ids of its own: how often somebody was refused must not show in the ids of tasks.
   const audit = createAudit({ store, clock, ids: createIds({ clock, random: systemRandom }), log })
   const server = { name: 'asyncgate', version: VERSION, instanceId, startedAt }
@@ -127,6 +141,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     engine,
     store,
     policy: config,
+    channels,
     list: config.list,
     claimWaitSecondsMax: config.claim.maxWaitSeconds,
     sweepIntervalSeconds: config.lease.sweepIntervalSeconds,
@@ -163,8 +178,9 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     sweep: async () => {
       await reaper.runOnce()
     },
+    collect: () => collector.runOnce(),
     stop: async () => {
-      await Promise.all([sweeping.stop(), pruning.stop()])
+      await Promise.all([sweeping.stop(), pruning.stop(), collecting.stop()])
       await engine.stop()
       await audit.settled()
       await store.close()

@@ -14,7 +14,7 @@ const order = [
   ['log', 'metrics', 'egress'],
   ['engine'],
   ['store', 'channel'],
-  ['auth'], // keys are kept in the store
+  ['auth', 'result'], // keys, and where results are, are kept in the store
   ['facade', 'service', 'worker'],
   ['gate'], // the composition root: the one place that knows every part
   ['cli', 'testing'],

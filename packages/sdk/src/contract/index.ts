@@ -3,6 +3,7 @@ import { auditOperations } from './audit.ts'
 import { keyOperations } from './key.ts'
 import { leaseOperations } from './lease.ts'
 import { receiptOperations } from './receipt.ts'
+import { resultOperations } from './result.ts'
 import { systemOperations } from './system.ts'
 import { taskOperations } from './task.ts'
 import { tenantOperations } from './tenant.ts'
@@ -10,6 +11,7 @@ import { tenantOperations } from './tenant.ts'
 export const contract = {
   ...taskOperations,
   ...leaseOperations,
+  ...resultOperations,
   ...receiptOperations,
   ...systemOperations,
   ...keyOperations,

@@ -36,6 +36,15 @@ export const systemOperations = {
         locatability: z.enum(['lenient', 'strict']),
       }),
       claim: z.object({ max_tasks: z.number(), max_wait_seconds: z.number() }),
+      results: z.object({
+        channels: z.array(z.string()),
+        default_channel: z
+          .string()
+          .nullable()
+          .describe('Where results go that are too large to be inline; null where there is no such place.'),
+        inline_max_bytes: z.number(),
+        max_bytes: z.number(),
+      }),
     }),
   }),
 }

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import type { Content, Measure } from './port.ts'
 import { ChannelError } from './port.ts'
 
-/** `onBytes` is told how many have passed so far. */
 export function measure(
   source: AsyncIterable<Uint8Array>,
   { bytesMax = Number.POSITIVE_INFINITY }: { readonly bytesMax?: number } = {},
@@ -32,11 +31,10 @@ function tooLarge(bytesMax: number): ChannelError {
   return new ChannelError('too_large', `It has more than ${bytesMax} bytes, which is the limit here.`)
 }
 
-/** The content again, but for the last of it, which is held back until the whole has proved to be what it should be. */
+/** The content again, but for the last of it, which is held back until `judge` has seen what the whole measures. */
 export async function* verified(
   source: AsyncIterable<Uint8Array>,
-  expected: Measure,
-  onMismatch: (found: Measure) => never,
+  judge: (found: Measure) => void,
 ): AsyncGenerator<Buffer, void, undefined> {
   const content = measure(source)
   let held: Buffer | undefined
@@ -44,8 +42,7 @@ export async function* verified(
     if (held !== undefined) yield held
     held = chunk
   }
-  const found = content.measured()
-  if (found.sha256 !== expected.sha256 || found.bytes !== expected.bytes) onMismatch(found)
+  judge(content.measured())
   if (held !== undefined) yield held
 }
 

@@ -130,16 +130,20 @@ async function openInside(path: string): Promise<AsyncIterable<Buffer>> {
 async function flushFolders(from: string, root: string): Promise<void> {
   for (let folder = from; folder.startsWith(root); folder = dirname(folder)) {
     const handle = await open(folder, constants.O_RDONLY)
-    await handle.sync().finally(async () => handle.close())
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
     if (folder === root) return
   }
 }
 
 function readable(error: unknown, what: string): unknown {
-  if (!(error instanceof Error) || error instanceof ChannelError || !('code' in error)) return error
+  if (!(error instanceof Error) || error instanceof ChannelError || !('syscall' in error)) return error
   if (isMissing(error))
     return new ChannelError('missing', `There is no ${what} in the folder.`, { cause: error })
-  if (error.code === 'ELOOP') return new ChannelError('refused', `${what} is a link.`, { cause: error })
+  if (hasCode(error, 'ELOOP')) return new ChannelError('refused', `${what} is a link.`, { cause: error })
   return new ChannelError('unavailable', `The folder cannot be used: ${error.message}`, { cause: error })
 }
 

@@ -5,7 +5,7 @@ import { createFileChannel } from './file.ts'
 import { createHttpChannel } from './http.ts'
 import { createInlineChannel } from './inline.ts'
 import type { Channel, ChannelName } from './port.ts'
-import { createS3Channel } from './s3.ts'
+import { createS3Channel, loadS3Library } from './s3.ts'
 
 export interface Channels {
   readonly all: readonly Channel[]
@@ -19,9 +19,10 @@ export interface Channels {
 
 type ChannelConfig = Pick<Config, 'channels' | 'database'>
 
-export function openChannels(config: ChannelConfig): Channels {
+export async function openChannels(config: ChannelConfig): Promise<Channels> {
   const { channels } = config
   requirePlaces(channels)
+  if (channels.s3Bucket !== null) await requireLibrary()
   const { inlineMaxBytes, maxBytes } = channels
   const blobPath = blobPathOf(config)
   const all = [
@@ -59,6 +60,12 @@ function requirePlaces({
       'channels.s3_access_key_id',
       'It goes together with channels.s3_secret_access_key. Set both or none.',
     )
+}
+
+async function requireLibrary(): Promise<void> {
+  await loadS3Library().catch((error: Error) => {
+    throw new ConfigError([{ where: 'channels.s3_bucket', message: error.message }])
+  })
 }
 
 /** Beside an SQLite file, which one machine has to itself; servers that share a database must be told what they share. */

@@ -60,7 +60,7 @@ interface Store {
 }
 
 async function openStore({ bucket: Bucket, ...settings }: S3Settings): Promise<Store> {
-  const library = await loadLibrary()
+  const library = await loadS3Library()
   const client = new library.S3Client(clientSettings(settings))
 
   async function uploadParts(Key: string, content: AsyncIterable<Uint8Array>, ContentType: string) {
@@ -124,12 +124,13 @@ function clientSettings({
   }
 }
 
-async function loadLibrary(): Promise<typeof S3> {
+/** Loaded where the channel is configured and nowhere else: few need it, and it is large. */
+export async function loadS3Library(load = () => import('@aws-sdk/client-s3')): Promise<typeof S3> {
   try {
-    return await import('@aws-sdk/client-s3')
+    return await load()
   } catch (cause) {
     const message =
-      'The channel s3 needs a library that is not installed. Install it beside asyncgate: npm install @aws-sdk/client-s3'
+      'The channel s3 needs a package that is not installed. Install it beside asyncgate: npm install @aws-sdk/client-s3'
     throw new ChannelError('unavailable', message, { cause })
   }
 }

@@ -1,71 +1,12 @@
 // Every setting of the server, once: its bounds, its default and what it is for. The variable names, the
 // flags, the reference page and the Config type are all derived from this schema.
 import { z } from 'zod'
+import { channels } from './channels.ts'
+import { choice, decimal, list, onOff, text, whole } from './field.ts'
 
 /** Ten years, as in the contract: beyond it a length of time is a mistake. */
 const SECONDS_MAX = 315_360_000
 const MIB = 1_048_576
-
-export type Kind = 'whole' | 'number' | 'choice' | 'switch' | 'list' | 'text'
-
-/** What the errors, `asyncgate config` and the reference page say of a key. */
-export interface About {
-  readonly about: string
-  /** Completes the sentence "Give …". */
-  readonly expects: string
-  readonly kind: Kind
-  readonly secret?: 'whole' | 'password'
-}
-
-const abouts = z.registry<About>()
-
-export function aboutOf(schema: z.ZodType): About | undefined {
-  return abouts.get(schema)
-}
-
-function described<S extends z.ZodType>(schema: S, about: About): S {
-  abouts.add(schema, about)
-  return schema
-}
-
-type Range = { default: number; min: number; max: number }
-
-function whole(about: string, { default: initial, min, max }: Range) {
-  const expects = `a whole number from ${min} to ${max}`
-  return described(z.int().min(min).max(max).default(initial), { about, expects, kind: 'whole' })
-}
-
-function decimal(about: string, { default: initial, min, max }: Range) {
-  const expects = `a number from ${min} to ${max}`
-  return described(z.number().min(min).max(max).default(initial), { about, expects, kind: 'number' })
-}
-
-function choice<const C extends readonly [string, ...string[]]>(
-  about: string,
-  choices: C,
-  initial: C[number],
-) {
-  const expects = `one of ${choices.join(', ')}`
-  // zod wants the default as its own output type; `initial` is one of the choices by its type.
-  const schema = z.enum(choices).default(initial as never)
-  return described(schema as z.ZodDefault<z.ZodType<C[number], C[number]>>, {
-    about,
-    expects,
-    kind: 'choice',
-  })
-}
-
-function onOff(about: string, initial: boolean) {
-  return described(z.boolean().default(initial), { about, expects: 'true or false', kind: 'switch' })
-}
-
-function list(about: string, item: z.ZodType<string, string>, expects: string) {
-  return described(z.array(item).default([]), { about, expects, kind: 'list' })
-}
-
-function text<S extends z.ZodType>(schema: S, about: Omit<About, 'kind'>) {
-  return described(schema, { ...about, kind: 'text' })
-}
 
 const DATABASE_URL = /^(sqlite:.+|memory:|postgres(ql)?:\/\/.+)$/
 const databaseUrl = z.string().regex(DATABASE_URL)
@@ -208,97 +149,6 @@ const receipts = z.strictObject({
     ['lenient', 'strict'] as const,
     'lenient',
   ),
-})
-
-const optionalPath = z
-  .string()
-  .regex(/^\P{Cc}{1,4096}$/u)
-  .nullable()
-  .default(null)
-const optionalSecret = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,500}$/)
-  .nullable()
-  .default(null)
-const FOLDER = 'a path, or nothing'
-
-const channels = z.strictObject({
-  default: choice(
-    'Where results go that are too large to be inline, unless the worker or the task names another channel.',
-    ['blob', 'file', 's3'] as const,
-    'blob',
-  ),
-  inline_max_bytes: whole('Results up to this size travel with their task.', {
-    default: 32_768,
-    min: 0,
-    max: 40_960, // as a pointer in a receipt it must leave room for the rest
-  }),
-  max_bytes: whole('Largest result that is taken, in whichever channel.', {
-    default: 1_024 * MIB,
-    min: 1_024,
-    max: 65_536 * MIB,
-  }),
-  blob_path: text(optionalPath, {
-    about:
-      'Folder of the channel blob. By default it stands beside an SQLite database, under its name with "-results"; on ' +
-      'PostgreSQL give a folder that all servers share, or use s3.',
-    expects: FOLDER,
-  }),
-  file_path: text(optionalPath, {
-    about: 'Folder of the channel file, whose files have names for people. All servers must share it.',
-    expects: FOLDER,
-  }),
-  s3_bucket: text(
-    z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
-      .nullable()
-      .default(null),
-    {
-      about: 'Bucket of the channel s3. Needs the package @aws-sdk/client-s3 installed beside asyncgate.',
-      expects: 'the name of a bucket, or nothing',
-    },
-  ),
-  s3_endpoint: text(
-    z
-      .string()
-      .regex(/^https?:\/\/[^\s]+$/)
-      .nullable()
-      .default(null),
-    {
-      about: "Address of an S3-compatible store; default Amazon's own.",
-      expects: 'an http or https URL, or nothing',
-    },
-  ),
-  s3_region: text(
-    z
-      .string()
-      .regex(/^[a-z0-9-]{1,50}$/)
-      .default('us-east-1'),
-    {
-      about: 'Region of the bucket; many compatible stores take any.',
-      expects: 'a region, e.g. eu-central-1',
-    },
-  ),
-  s3_prefix: text(
-    z
-      .string()
-      .regex(/^([\w.-]+\/)*$/)
-      .max(200)
-      .default(''),
-    { about: 'Before every key in the bucket.', expects: 'names that each end in a slash, e.g. asyncgate/' },
-  ),
-  s3_access_key_id: text(optionalSecret, {
-    about:
-      "Credentials of the store; default what the library finds (AWS_… variables, a profile, the machine's role).",
-    expects: 'an access key id, or nothing',
-  }),
-  s3_secret_access_key: text(optionalSecret, {
-    about: 'The secret of s3_access_key_id.',
-    expects: 'a secret access key, or nothing',
-    secret: 'whole',
-  }),
-  http: onOff('Results may be PUT to and fetched from public URLs that workers name.', true),
 })
 
 export const ConfigSchema = z.strictObject({

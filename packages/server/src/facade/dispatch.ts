@@ -14,6 +14,9 @@ export interface DispatchRequest {
   /** Absent for calls from within the process. */
   readonly origin?: Origin
   readonly signal?: AbortSignal
+  /** Content that travels besides input and reply: see handler.ts. */
+  readonly upload?: CallContext['upload']
+  readonly deliver?: CallContext['deliver']
 }
 
 /** Also the shape of a door elsewhere: see mcp/remote.ts. Throws nothing but `GateError`. */
@@ -50,14 +53,18 @@ interface Call {
   readonly requestId: string
   readonly origin: Origin
   readonly signal: AbortSignal
+  readonly upload: CallContext['upload']
+  readonly deliver: CallContext['deliver']
   readonly startedAt: number
 }
 
 export function createDispatch(parts: DispatchParts): Dispatch {
   return async (key, input, request) => {
     const { caller, requestId = parts.ids.next(), origin = FROM_WITHIN, signal = NEVER } = request
+    const { upload, deliver } = request
+    const operation: Operation = contract[key]
     const startedAt = parts.clock.now()
-    const call: Call = { key, operation: contract[key], caller, requestId, origin, signal, startedAt }
+    const call: Call = { key, operation, caller, requestId, origin, signal, upload, deliver, startedAt }
     try {
       const reply = await take(call, input, parts)
       record(call, 'ok', parts)
@@ -96,16 +103,23 @@ function wrongRole(role: Role, caller: Caller): GateError {
 }
 
 function handle(call: Call, input: object, handlers: Handlers): Promise<object> {
-  const { caller, requestId, signal } = call
+  const { caller, requestId, signal, upload, deliver } = call
   const { acting, instanceId } = resolveActing(input, caller)
-  const context: CallContext = { caller, acting, instanceId, requestId, signal }
+  const context: CallContext = { caller, acting, instanceId, requestId, signal, upload, deliver }
   // The compiler cannot tie a key to its own input across a union; `parseInput` with the entry of that same key did.
   const handler = handlers[call.key] as (input: object, context: CallContext) => Promise<object>
   return handler(input, context)
 }
 
 function toGateError(thrown: unknown, call: Call, log: CallLog): GateError {
-  if (thrown instanceof GateError) return thrown
+  if (thrown instanceof GateError) {
+    if (thrown.code === 'channel_unavailable')
+      log.error(
+        { error: thrown.cause, request_id: call.requestId, operation: call.key },
+        'a result channel failed',
+      )
+    return thrown
+  }
   if (call.signal.aborted && thrown === call.signal.reason) {
     return new GateError(
       'database_unavailable',

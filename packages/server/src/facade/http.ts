@@ -13,12 +13,15 @@ import { mountPages, type Vitals } from './pages.ts'
 import { readJson } from './read-json.ts'
 import { requestIdOf } from './request-id.ts'
 import { mountRest } from './rest.ts'
+import { mountContent } from './rest-content.ts'
 import { createSignals } from './signals.ts'
 
 /** A batch of 1000 tasks with sizeable payloads fits; a single payload has its own, smaller limit. */
 export const BODY_BYTES_MAX = 32 * 1_048_576
 /** Longest time to receive one request: a client that trickles bytes must not hold a socket for ever. */
 const RECEIVE_MS_MAX = 120_000
+/** The same for content of any size: an hour for a gibibyte is 300 kB a second. */
+const RECEIVE_CONTENT_MS_MAX = 3_600_000
 /** Longer than any id; what is longer is nobody's path. */
 const PATH_FIELD_LENGTH_MAX = 1_000
 
@@ -42,7 +45,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: RECEIVE_MS_MAX,
+    requestTimeout: RECEIVE_CONTENT_MS_MAX,
     routerOptions: { maxParamLength: PATH_FIELD_LENGTH_MAX },
     genReqId: (request) => requestIdOf(request.headers, ids),
     return503OnClosing: false, // in our own words: see refuseWhileStopping
@@ -58,12 +61,27 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   answerErrors(app, log)
   if (!parts.asksForCredentials) app.addHook('onRequest', async ({ headers }) => parts.hostGuard(headers))
   takeJsonBodies(app)
+  cutOffSlowBodies(app)
   const signals = createSignals(app)
   const identify = createIdentify(parts)
   mountRest(app, { ...parts, identify, signals })
+  mountContent(app, { ...parts, identify, signals })
   mountPages(app, { ...parts, identify })
   mountMcp(app, { ...parts, identify, signals })
   return app
+}
+
+/** Bodies that are read as a whole must be there in time; the server's own limit is that for streamed content. */
+function cutOffSlowBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', ({ raw, routeOptions }, _reply, payload, done) => {
+    const hasBody =
+      raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined
+    if (hasBody && !routeOptions.config.isStreamed) {
+      const timer = setTimeout(() => raw.destroy(), RECEIVE_MS_MAX).unref()
+      raw.once('close', () => clearTimeout(timer))
+    }
+    done(null, payload)
+  })
 }
 
 /** `application/json` and nothing else: a form post from a web page must not be taken for a call. */

@@ -3,7 +3,7 @@ import type { Handlers } from '../handler.ts'
 import type { HandlerParts } from './parts.ts'
 
 export function systemHandlers(parts: HandlerParts): Pick<Handlers, 'getConfig'> {
-  const { policy, list, server, claimWaitSecondsMax, sweepIntervalSeconds } = parts
+  const { policy, list, server, claimWaitSecondsMax, sweepIntervalSeconds, channels } = parts
   return {
     getConfig: async (_input, { caller }) => ({
       server: { name: server.name, version: server.version, instance_id: server.instanceId },
@@ -29,6 +29,12 @@ export function systemHandlers(parts: HandlerParts): Pick<Handlers, 'getConfig'>
         locatability: policy.receipts.locatability,
       },
       claim: { max_tasks: policy.claim.maxTasks, max_wait_seconds: claimWaitSecondsMax },
+      results: {
+        channels: channels.all.map(({ name }) => name),
+        default_channel: channels.large,
+        inline_max_bytes: channels.inlineBytesMax,
+        max_bytes: channels.bytesMax,
+      },
     }),
   }
 }

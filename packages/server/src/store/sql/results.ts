@@ -29,7 +29,7 @@ export function createSqlResults(driver: Driver): ResultStore {
     dueResults: async (now, limit) =>
       (await dueResults(reader, now, limit)).map((row) => ({
         ...toResult(row),
-        isShared: Number(row.sharers) > 0,
+        isShared: row.sharers > 0,
       })),
     checkResultLater: ({ checkAt, ...id }) =>
       inTransaction(driver, async (tx) => void (await checkResultLater(tx, keyOf(id), checkAt))),
