@@ -34,6 +34,11 @@ export function testTerminal(parts: TerminalParts = {}): TestTerminal {
     now: () => parts.now ?? 0,
     readFile: async (path) => files[path] ?? '',
     readStdin: async () => parts.stdin ?? '',
+    save: async (path, content) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of content) chunks.push(chunk)
+      written.out += `${path ?? ''}<${Buffer.concat(chunks).toString()}>`
+    },
     // Tests give the methods that the command calls and no others.
     connect: () => (parts.client ?? {}) as Client,
     onStopSignal: () => () => {},

@@ -1,7 +1,7 @@
 // A folder that nothing leaves: whatever a path says, what is opened lies below the root and was reached through no link.
 // Files appear whole or not at all: written aside, flushed, then moved into place.
 import { constants, createReadStream } from 'node:fs'
-import { lstat, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { access, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { ChannelError, type Content } from './port.ts'
 
@@ -81,9 +81,7 @@ export function createFolder(root: string): Folder {
     },
     async check() {
       try {
-        const probe = join(await incoming(), `check-${process.pid}`)
-        await (await open(probe, 'w')).close()
-        await rm(probe, { force: true })
+        await access(await nearest(resolve(root)), constants.W_OK | constants.X_OK)
       } catch (error) {
         throw readable(error, resolve(root))
       }
@@ -110,6 +108,14 @@ function pathOf(path: string): string {
   const isPlain = (name: string) => /^[\w-][\w.-]*$/.test(name)
   if (names.every(isPlain)) return names.join(sep)
   throw new ChannelError('refused', `${JSON.stringify(path.slice(0, 200))} is not a path within the folder.`)
+}
+
+/** A folder is made when it is first needed, in the one above it that is there already. */
+async function nearest(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory()) return path
+  if (found !== undefined) throw new ChannelError('unavailable', `${path} is not a folder.`)
+  return nearest(dirname(path))
 }
 
 /** The file that was looked at is the one that is read: a link put in its place meanwhile is not followed. */

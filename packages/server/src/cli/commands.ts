@@ -8,6 +8,7 @@ import { migrate } from './commands/migrate.ts'
 import { obligations, receiptsGet, receiptsList } from './commands/receipts.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
+import { taskResult } from './commands/task-result.ts'
 import { tenantsCreate, tenantsKey, tenantsList, tenantsResume, tenantsSuspend } from './commands/tenants.ts'
 import { worker } from './commands/worker.ts'
 import { taskCancel, taskExplain, taskGet, taskList, taskRetry, taskWait } from './commands/tasks.ts'
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   taskGet,
   taskList,
   taskWait,
+  taskResult,
   taskCancel,
   taskRetry,
   taskExplain,

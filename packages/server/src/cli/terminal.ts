@@ -18,6 +18,8 @@ export interface Terminal {
   readonly now: () => number
   readFile(path: string): Promise<string>
   readStdin(): Promise<string>
+  /** Bytes as they are, to a file once all of them are there, or (null) to stdout. */
+  save(path: string | null, content: AsyncIterable<Uint8Array>): Promise<void>
   /** A patient client waits for a server that has gone; others say so at once. */
   connect(settings: ClientSettings, options?: { patient?: boolean }): Client
   /** Calls back on SIGTERM and SIGINT; the returned function stops listening. */

@@ -55,6 +55,7 @@ function mountOne(scope: FastifyInstance, key: OperationKey, parts: RestParts): 
         return reply.sent ? reply : await sendError(notHere(facts), request, reply)
       } catch (error) {
         if (!(error instanceof GateError)) throw error
+        request.raw.resume() // what is left unread would stand before the next request of the connection
         if (!reply.sent) return sendError(error, request, reply)
         reply.raw.destroy() // what was begun cannot be taken back, but it is not ended as if it were whole
         return reply
@@ -80,7 +81,8 @@ function uploadOf({ body, headers, raw }: FastifyRequest, signal: AbortSignal): 
 
 async function* received(payload: Readable): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* payload
+    // Whoever has enough of it before its end still owes an answer on the same socket, which must not be closed under it.
+    yield* payload.iterator({ destroyOnReturn: false })
   } catch (cause) {
     throw new GateError('invalid_input', 'The content ended before its end. Send it again.', {}, { cause })
   }
