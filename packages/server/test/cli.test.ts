@@ -305,6 +305,7 @@ test('doctor finds a running server and its database well', async () => {
     configuration: 'ok',
     access: 'warn',
     address: 'ok',
+    channels: 'ok',
     database: 'ok',
     schema: 'ok',
     durability: 'ok',

@@ -45,6 +45,7 @@ export interface ContentCalls {
 
 /** Large enough not to cost, small enough to show how it goes. */
 const CHUNK_BYTES = 256 * 1_024
+const GATHERED_BYTES = 64 * 1_024
 
 interface ContentParts {
   readonly wire: Wire
@@ -119,8 +120,35 @@ async function* chunks(content: Exclude<Content, string>): AsyncGenerator<Uint8A
     for (let at = 0; at < content.length; at += CHUNK_BYTES) yield content.subarray(at, at + CHUNK_BYTES)
   } else {
     const source = content instanceof Blob ? content.stream() : content
-    yield* source as AsyncIterable<Uint8Array> // streams can be iterated wherever this package runs
+    yield* gathered(source as AsyncIterable<Uint8Array>) // streams can be iterated wherever this package runs
   }
+}
+
+/** Half a million lines of a table must not be half a million packets. */
+async function* gathered(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let held: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of source) {
+    held.push(chunk)
+    bytes += chunk.length
+    if (bytes < GATHERED_BYTES) continue
+    yield joined(held, bytes)
+    held = []
+    bytes = 0
+  }
+  if (bytes > 0) yield joined(held, bytes)
+}
+
+function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [only] = chunks
+  if (chunks.length === 1 && only !== undefined) return only
+  const all = new Uint8Array(bytes)
+  let at = 0
+  for (const chunk of chunks) {
+    all.set(chunk, at)
+    at += chunk.length
+  }
+  return all
 }
 
 function streamOf(
