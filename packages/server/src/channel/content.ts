@@ -33,10 +33,9 @@ function tooLarge(bytesMax: number): ChannelError {
 
 /** The content again, but for the last of it, which is held back until `judge` has seen what the whole measures. */
 export async function* verified(
-  source: AsyncIterable<Uint8Array>,
+  content: Content,
   judge: (found: Measure) => void,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const content = measure(source)
   let held: Buffer | undefined
   for await (const chunk of content) {
     if (held !== undefined) yield held

@@ -2,7 +2,7 @@
 // Files appear whole or not at all: written aside, flushed, then moved into place.
 import { constants, createReadStream } from 'node:fs'
 import { access, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ChannelError, type Content } from './port.ts'
 
@@ -55,7 +55,7 @@ export function createFolder(root: string): Folder {
         await writeAside(written, content)
         const path = pathOf(await pathFor())
         const folder = await ensureFolder(dirname(path))
-        await rename(written, join(folder, path.slice(path.lastIndexOf('/') + 1)))
+        await rename(written, join(folder, basename(path)))
         await flushFolders(folder, await realpath(root))
       } catch (error) {
         await rm(written, { force: true })

@@ -50,7 +50,7 @@ function mountOne(scope: FastifyInstance, key: OperationKey, parts: RestParts): 
             ...call,
             upload: uploadOf(request, call.signal),
           })
-        const deliver = (result: OpenResult) => send(result, reply)
+        const deliver = (result: OpenResult) => send(result, reply, call.signal)
         const facts = await parts.dispatch(key, input, { ...call, deliver })
         return reply.sent ? reply : await sendError(notHere(facts), request, reply)
       } catch (error) {
@@ -92,6 +92,7 @@ async function* received(payload: Readable): AsyncGenerator<Uint8Array, void, un
 async function send(
   { content, contentType, expected, held, taskId }: OpenResult,
   reply: FastifyReply,
+  signal: AbortSignal,
 ): Promise<void> {
   const { content: all } = await peek(content, 0)
   const bytes = held?.length ?? expected.bytes
@@ -107,7 +108,10 @@ async function send(
   for (const [name, value] of Object.entries(headers)) reply.header(name, value)
   reply.hijack()
   reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders) // the same, but for names of requests in its type
-  await pipeline(Readable.from(all), reply.raw)
+  await pipeline(Readable.from(all), reply.raw).catch((error) => {
+    signal.throwIfAborted() // who asked has gone, which is no fault of ours
+    throw error
+  })
 }
 
 /** RFC 9530. */

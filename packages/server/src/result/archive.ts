@@ -41,9 +41,12 @@ export async function archiveResult(
   const announce = (pointer: string) =>
     store.addResult({ ...facts, pointer, measure: null, checkAt: createdAt + CHECK_AFTER_MS })
   const parcel = { ...id, contentType, bytes: located.expected.bytes, targetUrl: null, content }
-  const pointer = await channel.put(parcel, announce).catch((error) => {
-    throw toGateError(error, channelName)
-  })
+  const pointer = await channel
+    .put(parcel, announce)
+    .catch((error) => {
+      throw toGateError(error, channelName)
+    })
+    .finally(opened.close)
   const measured = content.measured()
   await store.finishResult({ ...id, measure: measured, checkAt: null })
   return { copy: { ...facts, pointer, measure: measured, checkAt: null }, isDuplicate: false }

@@ -1,7 +1,7 @@
 // Removes what nobody can come to need any more: results of executions that did not complete their task, copies that were not
 // finished. A task that has not ended may still be completed, so its results wait; what has been named once is kept.
 import { isTerminal } from '../engine/model.ts'
-import type { DueResult } from '../store/results.ts'
+import type { StoredResult } from '../store/results.ts'
 import { artifactsOf } from './locate.ts'
 import type { ResultParts } from './parts.ts'
 
@@ -19,16 +19,24 @@ export interface Collector {
 export function createCollector(parts: ResultParts, onError: (error: unknown) => void): Collector {
   const { store, channels, clock } = parts
 
-  async function look(result: DueResult): Promise<boolean> {
+  async function look(result: StoredResult): Promise<boolean> {
     const verdict = await judge(result, parts)
+    const channel = channels.find(result.channel)
     if (verdict === 'keep') await store.checkResultLater({ ...idOf(result), checkAt: null })
-    if (verdict === 'wait')
+    // A channel that is not configured here cannot be asked to let go; another server may have it.
+    if (verdict === 'wait' || (verdict === 'drop' && channel === undefined))
       await store.checkResultLater({ ...idOf(result), checkAt: clock.now() + CHECK_AFTER_MS })
-    if (verdict !== 'drop') return false
+    if (verdict !== 'drop' || channel === undefined) return false
     // The content first: while its row is there, a pass that fails is repeated.
-    if (!result.isShared) await channels.find(result.channel)?.ack(result)
+    if (!(await isNeeded(result))) await channel.ack(result)
     await store.removeResult(idOf(result))
     return true
+  }
+
+  /** The same content may have been put more than once at one pointer, and one of them be the result. */
+  async function isNeeded(result: StoredResult): Promise<boolean> {
+    const verdicts = (await store.resultsAt(result)).map((one) => judge(one, parts))
+    return (await Promise.all(verdicts)).some((verdict) => verdict !== 'drop')
   }
 
   return {
@@ -49,7 +57,7 @@ export function createCollector(parts: ResultParts, onError: (error: unknown) =>
   }
 }
 
-async function judge(result: DueResult, { store }: ResultParts): Promise<'keep' | 'wait' | 'drop'> {
+async function judge(result: StoredResult, { store }: ResultParts): Promise<'keep' | 'wait' | 'drop'> {
   const { tenantId, taskId, kind, measure } = result
   if (kind === 'archive') return measure === null ? 'drop' : 'keep'
   const task = await store.readTask(tenantId, taskId)
@@ -67,6 +75,6 @@ async function judge(result: DueResult, { store }: ResultParts): Promise<'keep' 
   return isNamed ? 'keep' : 'drop'
 }
 
-function idOf({ tenantId, taskId, resultId }: DueResult) {
+function idOf({ tenantId, taskId, resultId }: StoredResult) {
   return { tenantId, taskId, resultId }
 }

@@ -31,14 +31,16 @@ export async function locate(
   const { taskId } = definition
   const own = `asyncgate:result/${taskId}`
   const artifacts = artifactsOf(receipts.discharging ?? receipts.terminal)
-  const wanted = pointer ?? (await defaultPointer({ own, artifacts, task }, parts))
+  const wanted = pointer ?? defaultPointer({ own, artifacts, task }, parts)
   if (wanted === own) return heldResult(task, tenantId, receipts.terminal)
   const artifact = artifacts.find((one) => one.pointer === wanted)
   if (artifact === undefined) throw notNamed(wanted)
   const here = { taskId, tenantId, pointer: wanted, channel: channelOf(wanted) }
-  const leaseId = receipts.terminal.leaseId ?? ''
-  const upload = await parts.store.findUpload({ tenantId, taskId, leaseId, pointer: wanted })
-  if (upload !== null)
+  const { leaseId } = receipts.terminal
+  const [upload] = (await parts.store.resultsAt(here)).filter(
+    (one) => one.leaseId === leaseId && one.measure !== null,
+  )
+  if (upload !== undefined)
     return { ...here, contentType: upload.contentType, expected: upload.measure!, isReachable: true }
   const stated = statedOf(artifact)
   if (here.channel === 'http' && parts.channels.find('http') !== undefined)
@@ -68,10 +70,10 @@ export function artifactsOf({ body }: Receipt): readonly (JsonObject & { readonl
 }
 
 /** The result that is with the task, if it was stored there; else the first that can be reached. */
-async function defaultPointer(
+function defaultPointer(
   { own, artifacts, task }: { own: string; artifacts: ReturnType<typeof artifactsOf>; task: TaskView },
   { channels }: ResultParts,
-): Promise<string> {
+): string {
   const pointers = artifacts.map(({ pointer }) => pointer)
   if (pointers.includes(own)) return own
   const reachable = pointers.find((pointer) => channels.find(channelOf(pointer)) !== undefined)
@@ -85,7 +87,7 @@ function heldResult(task: TaskView, tenantId: string, { body }: Receipt): Locate
   const { taskId } = task.definition
   const held = Buffer.from(canonicalJson(task.state.result?.result ?? null))
   const metadata = body.completion_metadata as { result_sha256?: unknown } | undefined // an object, by the contract
-  const taken = typeof metadata?.result_sha256 === 'string' ? metadata.result_sha256 : null
+  const taken = statedOf({ sha256: metadata?.result_sha256 }).expected.sha256
   const sha256 = 'result_payload' in body ? sha256Of(canonicalJson(body.result_payload)) : taken
   return {
     taskId,
@@ -103,15 +105,18 @@ function sha256Of(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** What the worker said of something that it put elsewhere itself. */
-function statedOf(artifact: JsonObject): Pick<Located, 'contentType' | 'expected'> {
-  const { sha256, bytes, content_type: contentType } = artifact
+/** What the worker said of something that it put elsewhere itself, as far as it makes sense. */
+function statedOf({
+  sha256,
+  bytes,
+  content_type: type,
+}: JsonObject): Pick<Located, 'contentType' | 'expected'> {
+  const isHex = typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256)
+  const isCount = typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0
+  const isType = typeof type === 'string' && /^[\w.+-]+\/[\w.+-]+$/.test(type)
   return {
-    contentType: typeof contentType === 'string' ? contentType : null,
-    expected: {
-      sha256: typeof sha256 === 'string' ? sha256.toLowerCase() : null,
-      bytes: typeof bytes === 'number' ? bytes : null,
-    },
+    contentType: isType ? type : null,
+    expected: { sha256: isHex ? sha256.toLowerCase() : null, bytes: isCount ? bytes : null },
   }
 }
 

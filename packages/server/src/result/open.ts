@@ -1,7 +1,7 @@
 // Opens a located result for reading: verified as it is read, its end withheld if it is not what it should be.
 import { Readable } from 'node:stream'
 import { GateError } from '@asyncgate/sdk'
-import { verified } from '../channel/content.ts'
+import { measure, verified } from '../channel/content.ts'
 import { type Measure, shortened } from '../channel/port.ts'
 import { isExpected, type Located } from './locate.ts'
 import { type ResultParts, toGateError } from './parts.ts'
@@ -9,6 +9,8 @@ import { type ResultParts, toGateError } from './parts.ts'
 export interface OpenResult extends Located {
   /** Throws `checksum_mismatch` before the last of it. */
   readonly content: AsyncIterable<Buffer>
+  /** Lets go of what it was read from, also where nobody has begun to. */
+  close(): void
 }
 
 /** The first place that still has it; copies are for when the first has lost it. */
@@ -29,13 +31,13 @@ export async function openResult(
 }
 
 async function openAt(located: Located, signal: AbortSignal, { channels }: ResultParts): Promise<OpenResult> {
-  if (located.held !== undefined)
-    return { ...located, content: checked(located, Readable.from([located.held])) }
   const channel = channels.find(located.channel)
   if (channel === undefined) throw notOurs(located)
   try {
-    const source = await channel.get(located, signal)
-    return { ...located, content: spoken(checked(located, source), channel.name) }
+    const source =
+      located.held === undefined ? await channel.get(located, signal) : Readable.from([located.held])
+    const content = spoken(checked(located, source, channels.bytesMax), channel.name)
+    return { ...located, content, close: () => void (source instanceof Readable && source.destroy()) }
   } catch (error) {
     throw toGateError(error, channel.name)
   }
@@ -53,8 +55,9 @@ async function copiesOf(located: Located, { store }: ResultParts): Promise<reado
 function checked(
   located: Located,
   source: AsyncIterable<Uint8Array>,
+  bytesMax: number,
 ): AsyncGenerator<Buffer, void, undefined> {
-  return verified(source, (found) => {
+  return verified(measure(source, { bytesMax }), (found) => {
     if (!isExpected(located, found)) throw mismatch(located, found)
   })
 }

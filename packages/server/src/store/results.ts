@@ -29,21 +29,12 @@ export interface ResultStore {
       readonly checkAt: number | null
     },
   ): Promise<void>
-  /** One that is there whole: put under that lease. */
-  findUpload(wanted: {
-    readonly tenantId: string
-    readonly taskId: string
-    readonly leaseId: string
-    readonly pointer: string
-  }): Promise<StoredResult | null>
+  /** Every one of the task that was announced at that pointer. */
+  resultsAt(place: Pick<StoredResult, 'tenantId' | 'taskId' | 'pointer'>): Promise<readonly StoredResult[]>
   /** Those that are there whole, oldest first. */
   listArchives(tenantId: string, taskId: string): Promise<readonly StoredResult[]>
-  /** To be looked at by now, in any tenant, with whether the task has another result at the same pointer. */
-  dueResults(now: number, limit: number): Promise<readonly DueResult[]>
+  /** To be looked at by now, in any tenant. */
+  dueResults(now: number, limit: number): Promise<readonly StoredResult[]>
   checkResultLater(change: ResultId & { readonly checkAt: number | null }): Promise<void>
   removeResult(id: ResultId): Promise<void>
-}
-
-export interface DueResult extends StoredResult {
-  readonly isShared: boolean
 }

@@ -66,7 +66,7 @@ export function channelConformance(
         const { placed, measured } = await put(randomBytes(bytes, peak.look))
         expect(measured.bytes).toBe(bytes)
         let back = 0
-        for await (const chunk of verified(await get(placed), mustBe(measured))) {
+        for await (const chunk of verified(measure(await get(placed)), mustBe(measured))) {
           back += chunk.length
           peak.look()
         }
@@ -105,7 +105,7 @@ export function channelConformance(
     test('a result that was changed behind its back is found out, and its end withheld', async () => {
       const { placed, measured } = await put(bytesOf('the whole truth'))
       const changed = await opened.tamper(placed)
-      const back = collect(verified(await get(changed), mustBe(measured)), MIB)
+      const back = collect(verified(measure(await get(changed)), mustBe(measured)), MIB)
       await expect(back).rejects.toThrow('not what was put')
     })
 

@@ -25,23 +25,21 @@ function fresh(more: Partial<StoredResult> = {}): StoredResult {
 }
 
 export function results(given: Given): void {
-  test('an upload is found under its lease once it is finished, and under no other', async () => {
+  test('what was announced at a pointer is found there, and told when it is finished', async () => {
     const { store, beside } = given()
     const result = fresh()
-    const { tenantId, taskId, resultId, pointer } = result
-    const leaseId = result.leaseId!
+    const { tenantId, taskId, pointer } = result
     await store.addResult(result)
-    const wanted = { tenantId, taskId, leaseId, pointer }
-    await expect(beside.findUpload(wanted)).resolves.toBeNull()
-    await store.finishResult({ tenantId, taskId, resultId, measure: MEASURE, checkAt: T + 5 })
-    await expect(beside.findUpload(wanted)).resolves.toEqual({ ...result, measure: MEASURE, checkAt: T + 5 })
+    const place = { tenantId, taskId, pointer }
+    await expect(beside.resultsAt(place)).resolves.toEqual([result])
+    await store.finishResult({ ...idOf(result), measure: MEASURE, checkAt: T + 5 })
+    await expect(beside.resultsAt(place)).resolves.toEqual([{ ...result, measure: MEASURE, checkAt: T + 5 }])
     for (const other of [
-      { leaseId: systemIds.next() },
       { pointer: 'blob:local/other' },
       { taskId: systemIds.next() },
       { tenantId: 'others' },
     ])
-      await expect(store.findUpload({ ...wanted, ...other })).resolves.toBeNull()
+      await expect(store.resultsAt({ ...place, ...other })).resolves.toEqual([])
   })
 
   test('archives are listed when they are finished, the oldest first', async () => {
@@ -56,22 +54,17 @@ export function results(given: Given): void {
     await expect(beside.listArchives('others', taskId)).resolves.toEqual([])
   })
 
-  test('what is due is told with whether its place is shared, looked at later, or removed', async () => {
+  test('what is due is told in its order, looked at later, or removed', async () => {
     const { store, beside } = given()
     const [early, late] = [fresh({ checkAt: 10 }), fresh({ checkAt: 20 })]
-    const twin = fresh({ taskId: early.taskId, pointer: early.pointer })
-    for (const one of [late, early, twin]) await store.addResult(one)
+    for (const one of [late, early, fresh()]) await store.addResult(one)
     await expect(beside.dueResults(9, 10)).resolves.toEqual([])
-    await expect(beside.dueResults(20, 10)).resolves.toEqual([
-      { ...early, isShared: true },
-      { ...late, isShared: false },
-    ])
+    await expect(beside.dueResults(20, 10)).resolves.toEqual([early, late])
     await expect(beside.dueResults(20, 1)).resolves.toHaveLength(1)
     await store.checkResultLater({ ...idOf(early), checkAt: 30 })
     await store.removeResult(idOf(late))
     await expect(beside.dueResults(29, 10)).resolves.toEqual([])
-    await store.removeResult(idOf(twin))
-    await expect(beside.dueResults(30, 10)).resolves.toEqual([{ ...early, checkAt: 30, isShared: false }])
+    await expect(beside.dueResults(30, 10)).resolves.toEqual([{ ...early, checkAt: 30 }])
     await store.checkResultLater({ ...idOf(early), checkAt: null })
     await expect(beside.dueResults(T, 10)).resolves.toEqual([])
   })

@@ -54,11 +54,11 @@ export function resultHandlers(parts: HandlerParts): ResultHandlers {
       if (context.deliver === undefined && tooLarge) return facts
       const opened = await openResult(found, context.signal, parts)
       if (context.deliver !== undefined) {
-        await context.deliver(opened)
+        await context.deliver(opened).finally(opened.close)
         return { ...facts, verified: found.expected.sha256 !== null }
       }
       const { offset, max_bytes } = input
-      const part = await readPart(opened, { offset, maxBytes: max_bytes })
+      const part = await readPart(opened, { offset, maxBytes: max_bytes }).finally(opened.close)
       const { whole, content, encoding, nextOffset } = part
       return {
         ...facts,

@@ -13,14 +13,8 @@ export function createMemoryResults(): ResultStore {
   return {
     addResult: async (result) => void results.set(keyOf(result), result),
     finishResult: async ({ measure, checkAt, ...id }) => change(id, { measure, checkAt }),
-    findUpload: async ({ tenantId, taskId, leaseId, pointer }) =>
-      of(tenantId, taskId).find(
-        (result) =>
-          result.kind === 'upload' &&
-          result.leaseId === leaseId &&
-          result.pointer === pointer &&
-          result.measure !== null,
-      ) ?? null,
+    resultsAt: async ({ tenantId, taskId, pointer }) =>
+      of(tenantId, taskId).filter((result) => result.pointer === pointer),
     listArchives: async (tenantId, taskId) =>
       of(tenantId, taskId)
         .filter(({ kind, measure }) => kind === 'archive' && measure !== null)
@@ -29,13 +23,7 @@ export function createMemoryResults(): ResultStore {
       [...results.values()]
         .filter(({ checkAt }) => checkAt !== null && checkAt <= now)
         .toSorted((a, b) => a.checkAt! - b.checkAt!)
-        .slice(0, limit)
-        .map((result) => ({
-          ...result,
-          isShared: of(result.tenantId, result.taskId).some(
-            ({ resultId, pointer }) => resultId !== result.resultId && pointer === result.pointer,
-          ),
-        })),
+        .slice(0, limit),
     checkResultLater: async ({ checkAt, ...id }) => change(id, { checkAt }),
     removeResult: async (id) => void results.delete(keyOf(id)),
   }

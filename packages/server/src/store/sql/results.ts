@@ -5,15 +5,14 @@ import {
   addResult,
   checkResultLater,
   dueResults,
-  findUpload,
   finishResult,
   listArchives,
   removeResult,
+  resultsAt,
   type ResultKey,
   type ResultRow,
 } from './statements/results.ts'
 import { inTransaction } from './transact.ts'
-import { isUuid } from './uuid.ts'
 
 export function createSqlResults(driver: Driver): ResultStore {
   const { reader } = driver
@@ -21,16 +20,9 @@ export function createSqlResults(driver: Driver): ResultStore {
     addResult: (result) => inTransaction(driver, async (tx) => void (await addResult(tx, rowOf(result)))),
     finishResult: ({ measure, checkAt, ...id }) =>
       inTransaction(driver, async (tx) => void (await finishResult(tx, keyOf(id), { ...measure, checkAt }))),
-    findUpload: async (wanted) => {
-      const row = isUuid(wanted.leaseId) ? await findUpload(reader, wanted) : undefined
-      return row === undefined ? null : toResult(row)
-    },
+    resultsAt: async (place) => (await resultsAt(reader, place)).map(toResult),
     listArchives: async (tenantId, taskId) => (await listArchives(reader, tenantId, taskId)).map(toResult),
-    dueResults: async (now, limit) =>
-      (await dueResults(reader, now, limit)).map((row) => ({
-        ...toResult(row),
-        isShared: row.sharers > 0,
-      })),
+    dueResults: async (now, limit) => (await dueResults(reader, now, limit)).map(toResult),
     checkResultLater: ({ checkAt, ...id }) =>
       inTransaction(driver, async (tx) => void (await checkResultLater(tx, keyOf(id), checkAt))),
     removeResult: (id) => inTransaction(driver, async (tx) => void (await removeResult(tx, keyOf(id)))),

@@ -50,21 +50,16 @@ export function finishResult(
   return session.all(FINISH_RESULT, [...key, sha256, bytes, checkAt])
 }
 
-const FIND_UPLOAD = query(
-  'find_upload',
-  () => `
-    select ${columns} from stored_results
-    where tenant_id = $1 and task_id = $2 and kind = 'upload' and lease_id = $3 and pointer = $4
-      and sha256 is not null
-    limit 1`,
+const RESULTS_AT = query(
+  'results_at',
+  () => `select ${columns} from stored_results where tenant_id = $1 and task_id = $2 and pointer = $3`,
 )
 
-export async function findUpload(
+export function resultsAt(
   session: Session,
-  wanted: { tenantId: string; taskId: string; leaseId: string; pointer: string },
-): Promise<ResultRow | undefined> {
-  const { tenantId, taskId, leaseId, pointer } = wanted
-  return (await session.all<ResultRow>(FIND_UPLOAD, [tenantId, taskId, leaseId, pointer]))[0]
+  { tenantId, taskId, pointer }: { tenantId: string; taskId: string; pointer: string },
+): Promise<ResultRow[]> {
+  return session.all(RESULTS_AT, [tenantId, taskId, pointer])
 }
 
 const LIST_ARCHIVES = query(
@@ -79,24 +74,13 @@ export function listArchives(session: Session, tenantId: string, taskId: string)
   return session.all(LIST_ARCHIVES, [tenantId, taskId])
 }
 
-export type DueRow = ResultRow & { readonly sharers: number }
-
 /** Of any tenant: the collector's. */
 const DUE_RESULTS = query(
   'due_results',
-  () => `
-    select ${COLUMNS.map((column) => `r.${column}`).join(', ')}, (
-      select count(*) from stored_results o
-      where o.tenant_id = r.tenant_id and o.task_id = r.task_id and o.pointer = r.pointer
-        and o.result_id <> r.result_id
-    ) as sharers
-    from stored_results r
-    where r.check_at <= $1
-    order by r.check_at
-    limit $2`,
+  () => `select ${columns} from stored_results where check_at <= $1 order by check_at limit $2`,
 )
 
-export function dueResults(session: Session, now: number, limit: number): Promise<DueRow[]> {
+export function dueResults(session: Session, now: number, limit: number): Promise<ResultRow[]> {
   return session.all(DUE_RESULTS, [now, limit])
 }
 
