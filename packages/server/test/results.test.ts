@@ -1,6 +1,8 @@
 // Results in channels, over HTTP: put under a lease, named by a completion, fetched, verified, archived, and collected when
 // nobody can come to need them.
-import { appendFile, rm, truncate } from 'node:fs/promises'
+import { appendFile, readdir, rm, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
 import { completed, createWorker } from '@asyncgate/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -256,8 +258,10 @@ describe('over HTTP', () => {
 
   test('a lease that ends while its worker sends makes the upload void', async () => {
     const held = await rig.hold()
+    const underWay = async () => readdir(join(rig.folder, 'blob/.incoming')).catch(() => [])
     async function* slow() {
-      yield Buffer.alloc(50_000)
+      yield Buffer.alloc(200_000)
+      while ((await underWay()).length === 0) await nextTurn()
       await rig.client.cancelTask({ task_id: held.task_id })
       yield Buffer.alloc(50_000)
     }
