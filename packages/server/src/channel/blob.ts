@@ -1,6 +1,6 @@
 // blob: content by its own checksum, in a folder. The same result of a task, stored twice, is one file.
 import { createFolder } from './folder.ts'
-import { type Channel, ChannelError, dataOf, type Placed, type Shelf } from './port.ts'
+import { type Channel, ChannelError, dataOf, KEEPS_ANYTHING, type Placed, type Shelf } from './port.ts'
 
 /** Stands for the folder in pointers, which must not tell where it is. */
 const STORE = 'local'
@@ -21,13 +21,7 @@ export function createBlobChannel({ path }: { readonly path: string }): Channel 
     },
     get: async (placed) => folder.read(pathOf(placed, sha256Of(placed))),
     ack: async (placed) => folder.remove(pathOf(placed, sha256Of(placed))),
-    capabilities: () => ({
-      max_size_bytes: null,
-      supports_attachments: true,
-      supports_streaming: true,
-      retention_days: null,
-      human_readable: false,
-    }),
+    capabilities: () => KEEPS_ANYTHING,
     check: () => folder.check(),
     tidy: (before) => folder.tidy(before),
   }

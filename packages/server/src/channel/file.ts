@@ -1,7 +1,7 @@
 // file: results as files under names that people can read, in a folder that others may share.
 import { extensionOf } from './extension.ts'
 import { createFolder } from './folder.ts'
-import { type Channel, ChannelError, dataOf, type Placed } from './port.ts'
+import { type Channel, ChannelError, dataOf, KEEPS_ANYTHING, type Placed } from './port.ts'
 
 export function createFileChannel({ path }: { readonly path: string }): Channel {
   const folder = createFolder(path)
@@ -17,13 +17,7 @@ export function createFileChannel({ path }: { readonly path: string }): Channel 
     },
     get: async (placed) => folder.read(pathOf(placed)),
     ack: async (placed) => folder.remove(pathOf(placed)),
-    capabilities: () => ({
-      max_size_bytes: null,
-      supports_attachments: true,
-      supports_streaming: true,
-      retention_days: null,
-      human_readable: true,
-    }),
+    capabilities: () => ({ ...KEEPS_ANYTHING, human_readable: true }),
     check: () => folder.check(),
     tidy: (before) => folder.tidy(before),
   }

@@ -2,7 +2,7 @@
 // addresses only, judged when the connection is made.
 import { EgressRefused, open, put, type Reached } from '../egress/get.ts'
 import { isPublicAddress } from '../egress/public-address.ts'
-import { type Channel, ChannelError, dataOf } from './port.ts'
+import { type Channel, ChannelError, dataOf, KEEPS_ANYTHING } from './port.ts'
 
 interface HttpParts {
   /** Other than public addresses for tests alone. */
@@ -29,13 +29,7 @@ export function createHttpChannel({ isAllowed = isPublicAddress }: HttpParts = {
     },
     // What somebody else keeps is not ours to remove.
     ack: async () => {},
-    capabilities: () => ({
-      max_size_bytes: null,
-      supports_attachments: true,
-      supports_streaming: true,
-      retention_days: null,
-      human_readable: false,
-    }),
+    capabilities: () => KEEPS_ANYTHING,
     check: async () => {},
   }
 }

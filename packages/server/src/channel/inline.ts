@@ -1,6 +1,6 @@
 // inline: the pointer holds the content. For what is small enough to travel with the task.
 import { collect } from './content.ts'
-import { type Channel, dataOf } from './port.ts'
+import { type Channel, dataOf, KEEPS_ANYTHING } from './port.ts'
 
 export function createInlineChannel({ bytesMax }: { readonly bytesMax: number }): Channel {
   return {
@@ -17,13 +17,7 @@ export function createInlineChannel({ bytesMax }: { readonly bytesMax: number })
       })()
     },
     ack: async () => {},
-    capabilities: () => ({
-      max_size_bytes: bytesMax,
-      supports_attachments: true,
-      supports_streaming: false,
-      retention_days: null,
-      human_readable: false,
-    }),
+    capabilities: () => ({ ...KEEPS_ANYTHING, max_size_bytes: bytesMax, supports_streaming: false }),
     check: async () => {},
   }
 }

@@ -45,6 +45,15 @@ export interface Capabilities {
   readonly human_readable: boolean
 }
 
+/** Of a place that takes anything and keeps it until it is told otherwise. */
+export const KEEPS_ANYTHING: Capabilities = {
+  max_size_bytes: null,
+  supports_attachments: true,
+  supports_streaming: true,
+  retention_days: null,
+  human_readable: false,
+}
+
 export interface Channel {
   readonly name: ChannelName
   /**

@@ -2,7 +2,7 @@
 // part of a result is ever in memory.
 import type * as S3 from '@aws-sdk/client-s3'
 import { collect, peek } from './content.ts'
-import { type Channel, ChannelError, dataOf, type Parcel, type Placed } from './port.ts'
+import { type Channel, ChannelError, dataOf, KEEPS_ANYTHING, type Parcel, type Placed } from './port.ts'
 
 export interface S3Settings {
   readonly bucket: string
@@ -41,13 +41,7 @@ export function createS3Channel(settings: S3Settings): Channel {
     },
     get: async (placed, signal) => (await store()).download(keyOf(placed), signal),
     ack: async (placed) => (await store()).remove(keyOf(placed)),
-    capabilities: () => ({
-      max_size_bytes: null,
-      supports_attachments: true,
-      supports_streaming: true,
-      retention_days: null,
-      human_readable: false,
-    }),
+    capabilities: () => KEEPS_ANYTHING,
     check: async () => (await store()).check(),
   }
 }
