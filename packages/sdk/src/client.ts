@@ -1,5 +1,6 @@
 // The typed client: one method per operation, made from the contract, so that it cannot drift from the server.
 import type { z } from 'zod'
+import { type ContentCalls, createContentCalls } from './client/content.ts'
 import { systemIds } from './client/ids.ts'
 import { reach, type Wire } from './client/reach.ts'
 import { rememberWire } from './client/wires.ts'
@@ -40,7 +41,7 @@ type Call<Op extends Operation> = (
 ) => Promise<Reply<Op>>
 
 /** Methods throw `GateError`: what the server refused, or that it could not be reached. */
-export type Client = { readonly [K in OperationKey]: Call<GateContract[K]> }
+export type Client = { readonly [K in OperationKey]: Call<GateContract[K]> } & Readonly<ContentCalls>
 
 type Fields = Record<string, unknown>
 
@@ -54,7 +55,10 @@ export function createClient(options: ClientOptions): Client {
     (key) => [key, methodOf(key, wire, options)] as const,
   )
   // Each method takes and returns what its own contract entry says; the compiler cannot follow that through a loop.
-  const client = Object.fromEntries(methods) as unknown as Client
+  const calls = Object.fromEntries(methods) as unknown as Omit<Client, keyof ContentCalls>
+  const retry = options.retry ?? {}
+  const complete = (input: Fields, operation: Operation) => withPrincipal(input, operation, options.principal)
+  const client = { ...calls, ...createContentCalls({ wire, retry, complete }) } as Client // together they are all of it
   if (options.fetch === undefined) rememberWire(client, wire)
   return client
 }

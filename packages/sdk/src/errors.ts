@@ -112,6 +112,16 @@ export const ERRORS = {
     retryable: true,
     when: 'The tenant has used up what it may have at one time.',
   },
+  checksum_mismatch: {
+    status: 502,
+    retryable: false,
+    when: 'What is kept is not what was put there: its checksum differs. Use an archived copy, or run the task again.',
+  },
+  channel_unavailable: {
+    status: 503,
+    retryable: true,
+    when: 'The store behind a result channel does not answer, or not as it should. Repeat the call.',
+  },
   internal_error: {
     status: 500,
     retryable: false,

@@ -13,6 +13,7 @@ export { Receipt } from './contract/receipt.ts'
 export { NewTask, Task, TaskResult } from './contract/task.ts'
 export { type Tier, TIERS } from './contract/tenant.ts'
 export * from './errors.ts'
+export type { Content, ContentCalls, Download, UploadOptions, UploadProgress } from './client/content.ts'
 export { type CallOptions, type Client, type ClientOptions, createClient, type Reply } from './client.ts'
 export {
   type FailureOptions,
@@ -22,7 +23,13 @@ export {
   RetryableError,
 } from './worker/errors.ts'
 export type { TaskEnd, WorkerEvent, WorkerLog } from './worker/events.ts'
-export type { Handler, Progress, TaskContext } from './worker/execution.ts'
+export type {
+  Handler,
+  Progress,
+  StoredResult as UploadedResult,
+  TaskContext,
+  UploadChoice,
+} from './worker/execution.ts'
 export { type Completion, completed } from './worker/outcome.ts'
 export type { PayloadSchema } from './worker/payload.ts'
 export { createWorker, type TaskOptions, type Worker, type WorkerOptions } from './worker/worker.ts'

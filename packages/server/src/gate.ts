@@ -7,6 +7,7 @@ import { DEFAULT_TENANT } from './auth/caller.ts'
 import type { Authenticate } from './auth/credential.ts'
 import { createKeyCheck } from './auth/key-check.ts'
 import type { HashCost } from './auth/secret-hash.ts'
+import { openChannels } from './channel/open.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, isLoopback, requireKey, requireServable } from './config.ts'
 import type { get } from './egress/get.ts'
@@ -24,6 +25,7 @@ import { type Limiting, openLimits } from './limits/open.ts'
 import type { Plan } from './limits/tenant-plans.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { createCollector } from './result/collect.ts'
 import { readHealth } from './service/health.ts'
 import { startLoop } from './service/loop.ts'
 import { observe } from './service/observe.ts'
@@ -67,6 +69,8 @@ export interface Gate {
   ready(): Promise<boolean>
   /** One pass of what otherwise runs on a timer. */
   sweep(): Promise<void>
+  /** Removes results that nobody can come to need; how many they were. */
+  collect(): Promise<number>
   /** No new waits, what was accepted is committed, services and store are closed. */
   stop(): Promise<void>
 }
@@ -89,6 +93,7 @@ const STOP_MS_MAX = 8_500
 const PRUNE_INTERVAL_MS = 3_600_000
 const LIMITS_INTERVAL_MS = 5_000
 const CERTIFICATE_INTERVAL_MS = 30_000
+const COLLECT_INTERVAL_MS = 600_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
   const clock = parts.clock ?? systemClock
@@ -98,6 +103,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   const instanceId =
     config.instanceId === 'auto' ? `${hostname()}-${ids.next().slice(-8)}` : config.instanceId
   const startedAt = clock.now()
+  const channels = await openChannels(config)
   const store = parts.store ?? (await openMigrated(config, log))
   const stats = shareReading(() => store.stats(clock.now()), clock)
   const metrics = createMetrics({
@@ -152,6 +158,14 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     random,
     onError,
   })
+  const collector = createCollector({ store, channels, clock, ids }, onError)
+  const collecting = startLoop({
+    runOnce: () => collector.runOnce(),
+    intervalMs: COLLECT_INTERVAL_MS,
+    clock,
+    random,
+    onError,
+  })
   // Ids of its own: how often somebody was refused must not show in the ids of tasks.
   const audit = createAudit({ store, clock, ids: createIds({ clock, random: systemRandom }), log })
   const server = { name: 'asyncgate', version: VERSION, instanceId, startedAt }
@@ -160,6 +174,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     store,
     policy: config,
     plans: limits.plans,
+    channels,
     list: config.list,
     claimWaitSecondsMax: config.claim.maxWaitSeconds,
     sweepIntervalSeconds: config.lease.sweepIntervalSeconds,
@@ -199,8 +214,9 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     sweep: async () => {
       await reaper.runOnce()
     },
+    collect: () => collector.runOnce(),
     stop: async () => {
-      await Promise.all([sweeping.stop(), pruning.stop(), refreshing.stop()])
+      await Promise.all([sweeping.stop(), pruning.stop(), refreshing.stop(), collecting.stop()])
       await engine.stop()
       await audit.settled()
       await limits.close()

@@ -1,5 +1,6 @@
 // The command line as people and programs use it: processes, exit codes, a real server on SQLite.
 import { mkdtempSync, rmSync } from 'node:fs'
+import { appendFile, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@asyncgate/sdk'
@@ -90,6 +91,26 @@ describe('tasks', () => {
     const { task_id, lease_id } = (await client.leaseNext(claim)).tasks[0]!
     await client.complete({ worker_id: 'w1', task_id, lease_id, result: 'done', store_result: true })
     expect(await waiting).toMatchObject({ code: 0, out: expect.stringContaining('"done"') })
+  })
+
+  test('a large result is saved whole to a file or a pipe', async () => {
+    const client = createClient({ url: server.url })
+    const { task_id } = await client.createTask({ type: 'film' })
+    const [held] = (await client.leaseNext({ worker_id: 'w1', accept_types: ['film'] })).tasks
+    const lease = { worker_id: 'w1', task_id, lease_id: held!.lease_id }
+    const film = Buffer.alloc(3_000_000, 'reel ')
+    const stored = await client.uploadTaskResult({ ...lease, content_type: 'video/mp4' }, film)
+    await client.complete({ ...lease, artifacts: [stored] })
+    expect(await asyncgate(`task result ${task_id} --out film.mp4`, env)).toMatchObject({ code: 0, out: '' })
+    expect(await readFile(join(folder, 'film.mp4'))).toEqual(film)
+    expect((await asyncgate(`task result ${task_id}`, env)).out).toBe(film.toString())
+    const shown = JSON.parse((await asyncgate(`task result ${task_id} --json`, env)).out)
+    expect(shown).toMatchObject({ channel: 'blob', bytes: film.length, verified: true })
+    const [blob] = await readdir(join(folder, 'tasks.db-results/default', task_id))
+    await appendFile(join(folder, 'tasks.db-results/default', task_id, blob!), '!')
+    const broken = await asyncgate(`task result ${task_id} --out broken.mp4`, env)
+    expect(broken.code).toBe(1)
+    expect((await readdir(folder)).filter((name) => name.startsWith('broken'))).toEqual([])
   })
 
   test('cancel, once and again', async () => {
@@ -339,6 +360,7 @@ test('doctor finds a running server and its database well', async () => {
     browsers: 'ok',
     metrics: 'ok',
     links: 'ok',
+    channels: 'ok',
     database: 'ok',
     schema: 'ok',
     tenants: 'ok',

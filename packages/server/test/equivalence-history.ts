@@ -27,6 +27,7 @@ export interface History {
 const NOWHERE = '0197c5a4-7d2e-7c12-b6f0-2a9c4d1e8f03'
 const LARGE = 'a'.repeat(65_536)
 const HUGE = 'a'.repeat(1_048_577)
+const WRONG = { completion_metadata: { result_sha256: '0'.repeat(64) } }
 const LOCATED = [{ url: 'https://example.org/report', size: 3 }]
 const ERROR = { code: 'broken', message: 'no', at: { line: 1 } }
 const ME = { worker_id: 'w1' }
@@ -351,6 +352,9 @@ export const LEAST: Record<OperationKey, Record<string, unknown>> = {
   complete: { ...ME, task_id: NOWHERE, lease_id: NOWHERE },
   fail: { ...ME, task_id: NOWHERE, lease_id: NOWHERE, error: ERROR },
   settle: { ...ME, claim: {} },
+  putTaskResult: { ...ME, task_id: NOWHERE, lease_id: NOWHERE, content: 'x' },
+  fetchTaskResult: { task_id: NOWHERE },
+  archiveTaskResult: { task_id: NOWHERE, channel: 'blob' },
   openObligations: {},
   checkTerminator: { parent_receipt_id: NOWHERE },
   listReceipts: {},
@@ -578,6 +582,87 @@ const common: readonly Step[] = [
   { do: 'listTasks' },
 ]
 
+/** Longer than a receipt may be, so that only the checksum in it tells what it was. */
+const LONG_RESULT = { text: LARGE }
+
+/** Results in channels; one that nobody can reach, and one that is not what its receipt says. */
+const results: readonly Step[] = [
+  ...['kept', 'wrong', 'away', 'open'].map(
+    (type): Step => ({ do: 'createTask', with: { type }, keep: `${type}Task` }),
+  ),
+  ...['kept', 'wrong', 'away', 'open'].map((type) => claim(type, { accept_types: [type] })),
+  {
+    do: 'putTaskResult',
+    with: { ...holding('kept'), content: LARGE, content_type: 'text/plain' },
+    keep: 'put',
+  },
+  {
+    do: 'putTaskResult',
+    with: { ...holding('kept'), content: 'c21hbGw=', encoding: 'base64' },
+    keep: 'small',
+  },
+  {
+    do: 'putTaskResult',
+    with: { ...holding('kept'), content: 'no base64', encoding: 'base64' },
+    fails: 'invalid_input',
+  },
+  {
+    do: 'putTaskResult',
+    with: { ...holding('kept'), channel: 'file', content: 'x' },
+    fails: 'invalid_input',
+  },
+  {
+    do: 'putTaskResult',
+    with: { ...holding('kept'), channel: 'http', content: 'x' },
+    fails: 'invalid_input',
+  },
+  { do: 'putTaskResult', with: { ...holding('kept') }, fails: 'invalid_input' },
+  {
+    do: 'putTaskResult',
+    with: { ...holding('kept'), channel: 's3', content: 'x' },
+    fails: 'channel_unavailable',
+  },
+  { do: 'putTaskResult', with: { ...holding('kept'), task_id: NOWHERE, content: 'x' }, fails: 'not_found' },
+  {
+    do: 'putTaskResult',
+    with: { ...holding('kept'), lease_id: NOWHERE, content: 'x' },
+    fails: 'lease_invalid_or_expired',
+  },
+  { do: 'complete', with: { ...holding('kept'), artifacts: ['$put', '$small'] } },
+  { do: 'complete', with: { ...holding('wrong'), result: LONG_RESULT, store_result: true, ...WRONG } },
+  { do: 'complete', with: { ...holding('away'), artifacts: [{ pointer: 'http:http://nowhere.invalid/x' }] } },
+  { do: 'fetchTaskResult', with: { task_id: '$keptTask.task_id' }, keep: 'part' },
+  {
+    do: 'fetchTaskResult',
+    with: { task_id: '$keptTask.task_id', offset: '$part.next_offset', max_bytes: 10 },
+  },
+  { do: 'fetchTaskResult', with: { task_id: '$keptTask.task_id', pointer: '$small.pointer' } },
+  { do: 'fetchTaskResult', with: { task_id: '$keptTask.task_id', offset: 70_000 }, fails: 'invalid_input' },
+  { do: 'fetchTaskResult', with: { task_id: '$keptTask.task_id', pointer: 'blob:x' }, fails: 'not_found' },
+  ...(['fetchTaskResult', 'archiveTaskResult'] as const).flatMap((operation): Step[] => {
+    const more = operation === 'archiveTaskResult' ? { channel: 'blob' } : {}
+    const failing = (task_id: string, fails: ErrorCode): Step => ({
+      do: operation,
+      with: { task_id, ...more },
+      fails,
+    })
+    return [
+      failing('$openTask.task_id', 'invalid_transition'),
+      failing('$wrongTask.task_id', 'checksum_mismatch'),
+      failing('$awayTask.task_id', 'channel_unavailable'),
+      failing(NOWHERE, 'not_found'),
+    ]
+  }),
+  { do: 'archiveTaskResult', with: { task_id: '$keptTask.task_id', channel: 'blob' } },
+  { do: 'archiveTaskResult', with: { task_id: '$keptTask.task_id', channel: 'blob' } },
+  {
+    do: 'archiveTaskResult',
+    with: { task_id: '$keptTask.task_id', channel: 'file' },
+    fails: 'invalid_input',
+  },
+  { do: 'fetchTaskResult', with: { task_id: '$keptTask.task_id' } },
+]
+
 const strict: readonly Step[] = [
   { do: 'createTask', with: { type: 'a' }, keep: 'task' },
   claim('held'),
@@ -616,6 +701,10 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     ],
   },
   'a quota that is used up': { config: { task: { max_active: 2 } }, steps: full },
+  'results in channels': {
+    config: { channels: { s3_bucket: 'results', s3_endpoint: 'http://127.0.0.1:9' } },
+    steps: results,
+  },
   'strict locatability': { config: { receipts: { locatability: 'strict' } }, steps: strict },
 }
 

@@ -1,5 +1,8 @@
 // REST and MCP are the same operations: one history, run over each against a server of its own under the same clock and
 // the same ids, gives the same replies, errors, task states and receipts, step by step, on every store.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { contract, ERRORS, GateError, type Operation, type OperationKey } from '@asyncgate/sdk'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Caller } from '../src/auth/caller.ts'
@@ -54,11 +57,18 @@ async function openStage(kind: StoreKind, protocol: Protocol, history: History):
   const opened = await openTestStore(kind)
   const { store, setDatabase } = fragile(opened.store)
   const clock = createVirtualClock()
+  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-equal-'))
   const config = configOf({
     port: 0,
     instance_id: 'equal',
     auth: { api_key: 'unused' },
     ...history.config,
+    channels: {
+      blob_path: folder,
+      s3_access_key_id: 'x',
+      s3_secret_access_key: 'x',
+      ...history.config.channels,
+    },
     lease: { sweep_interval_seconds: 3_600, ...history.config.lease },
   })
   const lines: Record<string, unknown>[] = []
@@ -76,6 +86,7 @@ async function openStage(kind: StoreKind, protocol: Protocol, history: History):
     await door.close()
     await gate.stop()
     await opened.dispose()
+    await rm(folder, { recursive: true, force: true })
   }
   return { gate, clock, door, setDatabase, lines, close }
 }

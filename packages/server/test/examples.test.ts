@@ -1,5 +1,7 @@
 // The examples are true: each runs against a real server and checks its own outcome.
 import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@asyncgate/sdk'
@@ -15,13 +17,24 @@ const run = promisify(execFile)
 /** The one thing here that does not come with npm. */
 const hasPython = spawnSync('python3', ['--version']).status === 0
 let gate: RunningGate
+let folder: string
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'asyncgate-examples-'))
   gate = await startGate(
-    configOf({ port: 0, database: { url: 'memory:' }, auth: { mode: 'dev' }, log: { level: 'silent' } }),
+    configOf({
+      port: 0,
+      database: { url: 'memory:' },
+      auth: { mode: 'dev' },
+      channels: { blob_path: folder },
+      log: { level: 'silent' },
+    }),
   )
 })
-afterAll(() => gate.stop())
+afterAll(async () => {
+  await gate.stop()
+  await rm(folder, { recursive: true, force: true })
+})
 
 async function example(program: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(program, args, { cwd: ROOT, env: { ...process.env, ASYNCGATE_URL: gate.url } })
@@ -40,6 +53,12 @@ test('a worker with progress and cancel', async () => {
   const out = await example(process.execPath, 'examples/progress-and-cancel.ts')
   expect(out).toContain('done, after 5 reports of progress')
   expect(out).toContain('canceled, and the worker has stopped')
+})
+
+test('large results, returned and streamed', async () => {
+  const out = await example(process.execPath, 'examples/large-result.ts')
+  expect(out).toContain('bytes in blob, verified: true')
+  expect(out).toContain('bytes of text/csv')
 })
 
 test('a fan-out of a hundred tasks with a join', async () => {

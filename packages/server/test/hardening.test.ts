@@ -27,7 +27,7 @@ async function start(values: ConfigValues = {}): Promise<RunningGate> {
   return gate
 }
 
-const BRIEF = { headMs: 200, requestMs: 400, silenceMs: 300, checkEveryMs: 50 }
+const BRIEF = { headMs: 200, requestMs: 400, contentMs: 800, silenceMs: 300, checkEveryMs: 50 }
 
 async function brief() {
   const { app } = createTestApp({ leaseNext: () => new Promise(() => {}) }, { patience: BRIEF })

@@ -59,6 +59,13 @@ async function unlocatedTask(admin: Client, owner: Owner): Promise<string> {
   return held.task_id
 }
 
+/** Succeeded, with its result. */
+async function storedTask(admin: Client, owner: Owner): Promise<string> {
+  const held = await holdTask(admin, SOMEBODY, owner)
+  await admin.complete({ ...asWorker(SOMEBODY), ...held, result: 1, store_result: true })
+  return held.task_id
+}
+
 async function receiptOf(admin: Client, owner: Owner): Promise<string> {
   const submitted = await admin.submitReceipt({
     receipt_type: 'x.note',
@@ -158,6 +165,12 @@ export const PROBES: Readonly<Record<OperationKey, Probe>> = {
   settle: {
     input: async (_admin, owner) => ({ ...asWorker(owner), claim: { accept_types: ['none'] } }),
     refusal: 'forbidden',
+  },
+  putTaskResult: leaseProbe({ content: 'x' }),
+  fetchTaskResult: taskProbe(storedTask),
+  archiveTaskResult: {
+    input: async (admin, owner) => ({ task_id: await storedTask(admin, owner), channel: 'blob' }),
+    refusal: 'not_found',
   },
   openObligations: {
     input: async (_admin, owner, caller) => whom(owner, caller),

@@ -1,4 +1,7 @@
 // Every cell of the table of permissions, with real keys, on both protocols.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Client, contract, createClient, type Operation, type OperationKey } from '@asyncgate/sdk'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { configOf } from '../src/config.ts'
@@ -27,12 +30,19 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
   let opened: OpenedStore
   let gate: RunningGate
   let admin: Client
+  let folder: string
   const keys = new Map<TestedRole, string>()
   const doors = new Map<string, Door>()
 
   beforeAll(async () => {
     opened = await openTestStore(kind)
-    const config = configOf({ port: 0, auth: { api_key: SHARED }, log: { level: 'silent' } })
+    folder = await mkdtemp(join(tmpdir(), 'asyncgate-permissions-'))
+    const config = configOf({
+      port: 0,
+      auth: { api_key: SHARED },
+      channels: { blob_path: folder },
+      log: { level: 'silent' },
+    })
     gate = await startGate(config, {
       store: { ...opened.store, close: async () => {} },
       hashCost: CHEAP,
@@ -45,6 +55,7 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     for (const door of doors.values()) await door.close()
     await gate.stop()
     await opened.dispose()
+    await rm(folder, { recursive: true, force: true })
   })
 
   async function keyFor(role: TestedRole): Promise<string> {

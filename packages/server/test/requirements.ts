@@ -68,6 +68,9 @@ export const BUILT = {
   'LIM-1': 'calls and new tasks are held to the rates of server, tenant and principal, across instances',
   'LIM-2': 'active tasks, payloads, leases and receipts are held to quotas, without a race',
   'AUD-1': 'refusals, acts of administration and attempts on other tenants are on record, without secrets',
+  'CHAN-1': 'a result finds its place by worker, task or size; its checksum is stored, and verified on fetch',
+  'CHAN-2': 'results are fetched and archived by who may read the task; email is not there yet',
+  'CHAN-3': 'files stay in their folder, http at public addresses, s3 with any store; email is not there yet',
   'SDK-1': 'a typed client of every operation that repeats what is safe to repeat',
   'SDK-2': 'a worker claims, keeps its leases whatever its handlers do, reports and drains',
   'SDK-3': 'reference workers: echo, sleep_then_return, http_get, command, each within its bounds',
@@ -88,7 +91,6 @@ export const BUILT = {
 /** Known, and not built yet: their tests come with them. */
 export const NOT_BUILT = [
   ...['MCP-4', 'MCP-6'],
-  ...['CHAN-1', 'CHAN-2', 'CHAN-3'],
   ...['COMPAT-1', 'COMPAT-2', 'COMPAT-3', 'COMPAT-4', 'LEDG-1', 'LEDG-2', 'LEDG-3', 'LEDG-4', 'LEDG-5'],
   ...['INBOX-1', 'OPER-2', 'OPER-3', 'OPER-4'],
 ] as const

@@ -35,6 +35,11 @@ export function testTerminal(parts: TerminalParts = {}): TestTerminal {
     readFile: async (path) => files[path] ?? '',
     readStdin: async () => parts.stdin ?? '',
     readSecret: async () => parts.stdin ?? '',
+    save: async (path, content) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of content) chunks.push(chunk)
+      written.out += `${path ?? ''}<${Buffer.concat(chunks).toString()}>`
+    },
     // Tests give the methods that the command calls and no others.
     connect: () => (parts.client ?? {}) as Client,
     onStopSignal: () => () => {},

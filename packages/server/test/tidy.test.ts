@@ -14,7 +14,7 @@ const order = [
   ['log', 'metrics', 'egress'],
   ['engine'],
   ['store', 'channel'],
-  ['auth'], // keys are kept in the store
+  ['auth', 'result'], // keys, and where results are, are kept in the store
   ['task-type'], // and so is the registry of types
   ['limits'],
   ['facade', 'service', 'worker'],

@@ -16,34 +16,72 @@ interface Exchange {
 
 export async function reach({ operation, input, signal }: Exchange, wire: Wire): Promise<unknown> {
   const { url, ...request } = requestOf(operation, input, wire)
-  let response: Response
-  let text: string
-  try {
-    response = await wire.fetch(url, { ...request, ...(signal && { signal }) })
-    text = await response.text()
-  } catch (cause) {
-    if (signal?.aborted) throw signal.reason
-    throw unreachable(wire.url, cause)
-  }
-  const body = parse(text)
-  if (response.ok && body !== undefined) return body
-  throw errorOf(response, body, wire.url)
+  return whileReachable(wire, signal, async () => {
+    const response = await wire.fetch(url, { ...request, ...(signal && { signal }) })
+    const body = parse(await response.text())
+    if (response.ok && body !== undefined) return body
+    throw errorOf(response, body, wire.url)
+  })
 }
 
-function requestOf(operation: Operation, input: Record<string, unknown>, { url, apiKey }: Wire) {
+export interface ContentRequest {
+  readonly url: string
+  readonly method: 'PUT' | 'GET'
+  readonly body?: Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
+  readonly type?: string
+}
+
+/** One exchange of content as it is: the response of a success, its body yet to be read. */
+export function askWith(
+  { url, method, body, type }: ContentRequest,
+  signal: AbortSignal | undefined,
+  wire: Wire,
+): Promise<Response> {
+  const headers = { ...headersOf(wire), ...(type !== undefined && { 'content-type': type }) }
+  const streaming = body instanceof ReadableStream ? ({ duplex: 'half' } as const) : {}
+  return whileReachable(wire, signal, async () => {
+    const request = { method, headers, ...(body && { body }), ...streaming, ...(signal && { signal }) }
+    const response = await wire.fetch(url, request)
+    if (response.ok) return response
+    throw errorOf(response, parse(await response.text()), wire.url)
+  })
+}
+
+async function whileReachable<T>({ url }: Wire, signal: AbortSignal | undefined, exchange: () => Promise<T>) {
+  try {
+    return await exchange()
+  } catch (cause) {
+    if (cause instanceof GateError) throw cause
+    if (signal?.aborted) throw signal.reason
+    throw unreachable(url, cause)
+  }
+}
+
+/** The path filled in, and every other field in the query. */
+export function addressOf(path: string, input: Record<string, unknown>, { url }: Wire): string {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+  const rest = Object.entries(input).filter(([name, value]) => !inPath.includes(name) && value !== undefined)
+  const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)])).toString()
+  const address = `${url}${fillPath(path, input)}`
+  return query === '' ? address : `${address}?${query}`
+}
+
+function headersOf({ apiKey }: Wire): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
+  return headers
+}
+
+function requestOf(operation: Operation, input: Record<string, unknown>, wire: Wire) {
   const { method, path, pathFields } = routeOf(operation)
+  const headers = headersOf(wire)
+  if (method === 'GET') return { url: addressOf(path, input, wire), method, headers }
   const rest = Object.entries(input).filter(
     ([name, value]) => !pathFields.includes(name) && value !== undefined,
   )
-  const headers: Record<string, string> = { accept: 'application/json' }
-  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
-  const address = `${url}${fillPath(path, input)}`
-  if (method === 'GET') {
-    const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)])).toString()
-    return { url: query === '' ? address : `${address}?${query}`, method, headers }
-  }
   headers['content-type'] = 'application/json'
-  return { url: address, method, headers, body: JSON.stringify(Object.fromEntries(rest)) }
+  const url = `${wire.url}${fillPath(path, input)}`
+  return { url, method, headers, body: JSON.stringify(Object.fromEntries(rest)) }
 }
 
 function fillPath(path: string, input: Record<string, unknown>): string {

@@ -70,6 +70,15 @@ export const holdingLease = {
   lease_id: id('The lease that you were granted with the task.'),
 }
 
+/** What is kept of a result: where, and what it measures. */
+export const StoredResult = z.object({
+  pointer: z.string().describe('Where it is kept: opaque, channel:data.'),
+  channel: z.string(),
+  content_type: z.string(),
+  bytes: z.int(),
+  sha256: z.string(),
+})
+
 /** Lists: the bounds come from the configuration, which answers out-of-range limits with the real maximum. */
 export const page = {
   limit: z.int().min(1).optional().describe('Page size; default 50, at most 200.'),

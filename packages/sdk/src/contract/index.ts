@@ -5,6 +5,7 @@ import { keyOperations } from './key.ts'
 import { leaseOperations } from './lease.ts'
 import { clientOperations } from './oauth-client.ts'
 import { receiptOperations } from './receipt.ts'
+import { resultOperations } from './result.ts'
 import { systemOperations } from './system.ts'
 import { taskOperations } from './task.ts'
 import { taskTypeOperations } from './task-type.ts'
@@ -13,6 +14,7 @@ import { tenantOperations } from './tenant.ts'
 export const contract = {
   ...taskOperations,
   ...leaseOperations,
+  ...resultOperations,
   ...receiptOperations,
   ...systemOperations,
   ...keyOperations,

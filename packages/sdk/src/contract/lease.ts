@@ -97,6 +97,7 @@ export const LeasedTask = z.object({
   recipient: PrincipalRef,
   expected_outcome_kind: z.string().nullable(),
   expected_artifact_mime: z.string().nullable(),
+  result_channel: z.string().nullable().describe('Where the task wants its result kept; null: by its size.'),
   metadata: z.record(z.string(), z.unknown()),
   created_at: timestamp,
 })

@@ -52,6 +52,11 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodO
   readonly errors: readonly ErrorCode[]
   readonly input: I
   readonly output: O
+  /**
+   * Over HTTP the content may also travel as it is, streamed: `in` is a PUT, `out` a GET of the path with `/content` behind it,
+   * and all other fields are in the query.
+   */
+  readonly content?: 'in' | 'out'
   /** HTTP status of a success, where it is not 200. */
   readonly status?: 201
   /**
@@ -78,6 +83,12 @@ export type Output<Op extends Operation> = z.input<Op['output']>
 /** `createTask` → `create_task`: the name on the wire. */
 export function wireName(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Where the content itself is taken or given, for an operation that has some. */
+export function contentRouteOf(op: Operation): { method: 'PUT' | 'GET'; path: string } | undefined {
+  if (op.content === undefined) return undefined
+  return { method: op.content === 'in' ? 'PUT' : 'GET', path: `${routeOf(op).path}/content` }
 }
 
 export function routeOf(op: Operation): { method: Method; path: string; pathFields: string[] } {

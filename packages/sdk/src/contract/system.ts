@@ -40,6 +40,15 @@ export const systemOperations = {
       tier: z.enum(TIERS),
       limits: LimitsInForce.describe('Of your tenant; 0 = unlimited.'),
       warnings: z.array(z.string()).describe('Limits that are nearly or wholly used up.'),
+      results: z.object({
+        channels: z.array(z.string()),
+        default_channel: z
+          .string()
+          .nullable()
+          .describe('Where results go that are too large to be inline; null where there is no such place.'),
+        inline_max_bytes: z.number(),
+        max_bytes: z.number(),
+      }),
     }),
   }),
 }

@@ -97,7 +97,11 @@ const newTask = {
   expected_outcome_kind: label.optional().describe('What kind of outcome is expected.'),
   expected_artifact_mime: label.optional().describe('Media type of the expected artifact.'),
   success_criteria: field.json('What counts as done; recorded in the contract.').optional(),
-  result_delivery: field.json('Where the result should go; recorded in the contract.').optional(),
+  result_delivery: field
+    .json(
+      'Where the result should go; recorded in the contract. {channel} names the result channel that workers use.',
+    )
+    .optional(),
   metadata: field.object('Your own annotations; kept and returned.').default({}),
 }
 

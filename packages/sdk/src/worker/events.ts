@@ -13,6 +13,13 @@ export type WorkerEvent =
       readonly durationMs: number
       readonly error?: unknown
     }
+  | {
+      readonly kind: 'uploading'
+      readonly task: LeasedTask
+      readonly bytes: number
+      /** Null for a stream: nobody knows. */
+      readonly totalBytes: number | null
+    }
   | { readonly kind: 'renewed'; readonly count: number }
   | { readonly kind: 'trouble'; readonly message: string; readonly retryMs?: number }
   | { readonly kind: 'stopping'; readonly running: number }
@@ -50,6 +57,10 @@ export function logEvent(log: WorkerLog, event: WorkerEvent): void {
       return log.debug({ count: event.count }, `leases ${event.kind}`)
     case 'started':
       return log.info(factsOf(event.task), 'task started')
+    case 'uploading': {
+      const { task, bytes, totalBytes } = event
+      return log.debug({ ...factsOf(task), bytes, total_bytes: totalBytes }, 'result uploading')
+    }
     case 'ended': {
       const { task, outcome, durationMs, error } = event
       const fields = { ...factsOf(task), duration_ms: Math.round(durationMs) }

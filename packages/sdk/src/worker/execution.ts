@@ -1,7 +1,9 @@
 // One task in the hands of its handler: what the handler is given, and how its lease can end under it.
 import type { z } from 'zod'
 import type { Client } from '../client.ts'
+import type { Content, UploadProgress } from '../client/content.ts'
 import type { LeasedTask as LeasedTaskSchema } from '../contract/lease.ts'
+import type { StoredResult as StoredResultSchema } from '../contract/fields.ts'
 import { GateError } from '../errors.ts'
 import { type LeaseEndedError, leaseEnded } from './errors.ts'
 import { factsOf, type WorkerLog } from './events.ts'
@@ -24,11 +26,27 @@ export interface TaskContext {
   readonly log: WorkerLog
   /** Shown to the owner and kept as history. Throws when the lease has ended; a server that is away is passed over. */
   progress(progress: Progress): Promise<void>
+  /**
+   * Puts something large where it is kept: name what it returns among the `artifacts` of `completed`. Until then it is nobody's,
+   * and is removed if the task is not completed under this lease.
+   */
+  upload(content: Content, options?: UploadChoice): Promise<StoredResult>
   /** Renews the lease now, and so asks whether it is still held; throws when it is not. Renewals happen without it. */
   heartbeat(): Promise<void>
 }
 
-/** A return value is the task's result: any JSON, or what `completed` made. */
+export type StoredResult = z.output<typeof StoredResultSchema>
+
+export interface UploadChoice {
+  readonly contentType?: string
+  /** Default what the task asks for, else by its size. */
+  readonly channel?: 'inline' | 'blob' | 'file' | 's3' | 'http'
+  /** For the channel `http`: the public URL to PUT it to. */
+  readonly targetUrl?: string
+  readonly onProgress?: (progress: UploadProgress) => void
+}
+
+/** A return value is the task's result: any JSON, or what `completed` made. Where a large one is kept is not its business. */
 export type Handler<P> = (payload: P, context: TaskContext) => unknown
 
 export interface Execution {
@@ -48,10 +66,12 @@ export interface WorkerName {
 }
 
 export interface ExecutionParts {
-  readonly client: Pick<Client, 'renewLease' | 'reportProgress'>
+  readonly client: Pick<Client, 'renewLease' | 'reportProgress' | 'uploadTaskResult'>
   readonly worker: WorkerName
   readonly log: WorkerLog
   readonly now: number
+  /** Hears how uploads go. */
+  onUpload?(task: LeasedTask, progress: UploadProgress): void
 }
 
 export function createExecution(task: LeasedTask, parts: ExecutionParts): Execution {
@@ -61,10 +81,10 @@ export function createExecution(task: LeasedTask, parts: ExecutionParts): Execut
   const held = { ...parts.worker, task_id: task.task_id, lease_id: task.lease_id }
   const log = logWith(parts.log, factsOf(task))
 
-  async function whileHeld(call: () => Promise<unknown>): Promise<void> {
+  async function whileHeld<T>(call: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     try {
-      await call()
+      return await call()
     } catch (error) {
       if (error instanceof GateError && hasEnded(error)) controller.abort(leaseEnded(lostBy(error)))
       signal.throwIfAborted()
@@ -86,7 +106,20 @@ export function createExecution(task: LeasedTask, parts: ExecutionParts): Execut
           log.warn({ error }, 'progress could not be reported')
         }
       }),
-    heartbeat: () => whileHeld(() => client.renewLease(held, { signal })),
+    upload: (content, { contentType, channel, targetUrl, onProgress } = {}) =>
+      whileHeld(() => {
+        const choice = {
+          ...(contentType !== undefined && { content_type: contentType }),
+          ...(channel !== undefined && { channel }),
+          ...(targetUrl !== undefined && { target_url: targetUrl }),
+        }
+        const watch = (progress: UploadProgress) => {
+          onProgress?.(progress)
+          parts.onUpload?.(task, progress)
+        }
+        return client.uploadTaskResult({ ...held, ...choice }, content, { signal, onProgress: watch })
+      }),
+    heartbeat: async () => void (await whileHeld(() => client.renewLease(held, { signal }))),
   }
   return {
     task,

@@ -2,11 +2,20 @@
 import type { z } from 'zod'
 import { canonicalJson } from '../canonical-json.ts'
 import { type Artifact, type DeliveryProof, NAME_LENGTH_MAX, SUMMARY_LENGTH_MAX } from '../contract/fields.ts'
+import type { Content } from '../client/content.ts'
+import { GateError } from '../errors.ts'
 import { FatalError, RetryableError } from './errors.ts'
+import type { StoredResult, TaskContext, UploadChoice } from './execution.ts'
 import { sha256 } from './sha256.ts'
 
 export interface Completion {
   readonly result?: unknown
+  /** The result as bytes or text of its own, of any size; `result` may be JSON beside it. */
+  readonly content?: Content
+  /** Media type of `content`. */
+  readonly contentType?: string
+  /** Where the result is kept; default what the task asks for, else by its size. */
+  readonly channel?: Exclude<UploadChoice['channel'], 'http'>
   /** One line for people who read the ledger. */
   readonly summary?: string
   /** Where things were put that the result does not hold. */
@@ -44,18 +53,71 @@ export type Outcome =
     }
   | { readonly action: 'release'; readonly reason: string }
 
+/** Where results go by their size, as the server has it. */
+export interface Sizes {
+  readonly inlineBytesMax: number
+  /** Whether there is a place for larger ones; else they go with the task as long as that takes them. */
+  readonly hasLarge: boolean
+}
+
 /** Whoever fetches the result can tell whether it is the one that the receipt speaks of. */
-export async function outcomeOf(returned: unknown): Promise<Outcome> {
-  const { result, summary, artifacts, deliveryProof, metadata, storeResult = true } = completionOf(returned)
-  const plain = plainJson(result)
+export async function outcomeOf(returned: unknown, context: TaskContext, sizes: Sizes): Promise<Outcome> {
+  const completion = completionOf(returned)
+  const { summary, artifacts = [], deliveryProof, metadata, storeResult = true } = completion
+  const plain = plainJson(completion.result)
+  const text = canonicalJson(plain)
+  const uploads = await uploadsOf(completion, text, { context, sizes })
+  const isWithTask = uploads.result === undefined
+  const stored = [uploads.content, uploads.result].filter((one) => one !== undefined)
+  const all = [...stored, ...artifacts]
   return {
     action: 'complete',
-    result: plain,
-    store_result: storeResult,
+    result: isWithTask ? plain : null,
+    // With content and nothing beside it, there is nothing to keep with the task.
+    store_result: storeResult && isWithTask && (uploads.content === undefined || plain !== null),
     ...(summary !== undefined && { result_summary: summary }),
-    ...(artifacts && { artifacts: [...artifacts] }),
+    ...((all.length > 0 || completion.artifacts) && { artifacts: all }),
     ...(deliveryProof && { delivery_proof: deliveryProof }),
-    completion_metadata: { ...metadata, result_sha256: await sha256(canonicalJson(plain)) },
+    completion_metadata: { ...metadata, result_sha256: await sha256(text) },
+  }
+}
+
+interface Uploads {
+  readonly content?: StoredResult
+  readonly result?: StoredResult
+}
+
+/** What does not go with the task goes before it: a completion then names where it is. */
+async function uploadsOf(
+  { content, contentType, channel: chosen, storeResult }: Completion,
+  text: string,
+  { context, sizes }: { readonly context: TaskContext; readonly sizes: Sizes },
+): Promise<Uploads> {
+  const channel = chosen ?? (context.task.result_channel as UploadChoice['channel'] | null) ?? undefined
+  const choice = channel === undefined ? {} : { channel }
+  if (content !== undefined) {
+    const type = contentType === undefined ? {} : { contentType }
+    return { content: await upload(content, { ...choice, ...type }, context) }
+  }
+  const isLarge = sizes.hasLarge && new TextEncoder().encode(text).length > sizes.inlineBytesMax
+  const leaves = channel === undefined ? isLarge : channel !== 'inline'
+  if (!leaves || storeResult === false) return {}
+  return { result: await upload(text, { ...choice, contentType: 'application/json' }, context) }
+}
+
+/** A refusal is of the result, not of the work: another attempt would only bring it again, unless the trouble may pass. */
+async function upload(
+  content: Content,
+  choice: UploadChoice,
+  { upload: send }: TaskContext,
+): Promise<StoredResult> {
+  try {
+    return await send(content, choice)
+  } catch (error) {
+    if (!(error instanceof GateError)) throw error
+    const message = `The result could not be stored: ${error.message}`
+    const options = { code: error.code, cause: error }
+    throw error.retryable ? new RetryableError(message, options) : new FatalError(message, options)
   }
 }
 

@@ -5,10 +5,11 @@ import type { TaskEnd, WorkerEvent, WorkerLog } from './events.ts'
 import { createExchange, type ExchangeParts } from './exchange.ts'
 import { createExecution, type Execution, type Handler, type LeasedTask } from './execution.ts'
 import { openKeeper } from './keeper.ts'
-import { failureOf, type Outcome, outcomeOf, substituteFor } from './outcome.ts'
+import { failureOf, type Outcome, outcomeOf, type Sizes, substituteFor } from './outcome.ts'
 import { checkPayload, type PayloadSchema } from './payload.ts'
 import type { Report, ReportAnswer } from './report.ts'
 import type { Client } from '../client.ts'
+import type { UploadProgress } from '../client/content.ts'
 
 export interface Registered {
   readonly handler: Handler<unknown>
@@ -18,6 +19,7 @@ export interface Registered {
 export interface ShiftParts extends Pick<ExchangeParts, 'worker' | 'claim' | 'waitSeconds' | 'concurrency'> {
   readonly client: Client
   readonly tasks: ReadonlyMap<string, Registered>
+  readonly sizes: Sizes
   readonly ttlMs: number
   readonly clock: WorkerClock
   /** Given when a test moves it. */
@@ -42,7 +44,7 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
   const executions = new Map<string, Execution>()
   const waiting: (() => void)[] = []
   let isStopping = false
-  const held = () => ({ client, worker, log: parts.log, now: clock.now() })
+  const held = () => ({ client, worker, log: parts.log, now: clock.now(), onUpload: uploadReporter(emit) })
   const keeper = await openKeeper({
     client,
     worker,
@@ -76,7 +78,7 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
     const execution = createExecution(task, held())
     executions.set(task.lease_id, execution)
     emit({ kind: 'started', task })
-    const { outcome, error } = await execute(execution, tasks.get(task.type)!) // only types in `tasks` are claimed
+    const { outcome, error } = await execute(execution, tasks.get(task.type)!, parts.sizes) // only types in `tasks` are claimed
     const durationMs = clock.now() - execution.startedAt
     const { signal } = execution.context
     if (execution.isReported) {
@@ -156,12 +158,29 @@ interface Ended {
   readonly error?: unknown
 }
 
-async function execute({ task, context }: Execution, { handler, schema }: Registered): Promise<Ended> {
+async function execute(
+  { task, context }: Execution,
+  { handler, schema }: Registered,
+  sizes: Sizes,
+): Promise<Ended> {
   try {
     const payload = schema ? await checkPayload(schema, task.payload) : task.payload
-    return { outcome: await outcomeOf(await handler(payload, context)) }
+    return { outcome: await outcomeOf(await handler(payload, context), context, sizes) }
   } catch (error) {
     return { outcome: failureOf(error), error }
+  }
+}
+
+/** Often enough to see it move, seldom enough not to flood a log. */
+const UPLOAD_STEP_BYTES = 1_048_576
+
+function uploadReporter(emit: ShiftParts['emit']) {
+  let told = 0
+  return (task: LeasedTask, { bytes, totalBytes }: UploadProgress): void => {
+    if (bytes < told) told = 0 // sent again from the beginning
+    if (bytes - told < UPLOAD_STEP_BYTES && bytes !== totalBytes) return
+    told = bytes
+    emit({ kind: 'uploading', task, bytes, totalBytes })
   }
 }
 

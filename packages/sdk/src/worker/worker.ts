@@ -105,6 +105,10 @@ export function createWorker(options: WorkerOptions): Worker {
         ...(options.capabilities && { capabilities: [...options.capabilities] }),
       },
       waitSeconds: Math.min(WAIT_SECONDS, config.claim.max_wait_seconds),
+      sizes: {
+        inlineBytesMax: config.results.inline_max_bytes,
+        hasLarge: config.results.default_channel !== null,
+      },
       ttlMs: ttlSeconds * 1_000,
       clock,
       testClock: options.clock,

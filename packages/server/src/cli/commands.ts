@@ -27,6 +27,7 @@ import {
 } from './commands/schedules.ts'
 import { dev, serve } from './commands/serve.ts'
 import { taskCreate } from './commands/task-create.ts'
+import { taskResult } from './commands/task-result.ts'
 import {
   tenantsCreate,
   tenantsKey,
@@ -50,6 +51,7 @@ export const commands: readonly Command[] = [
   taskGet,
   taskList,
   taskWait,
+  taskResult,
   taskCancel,
   taskRetry,
   taskExplain,

@@ -1,9 +1,11 @@
 // The real world for commands: this process's streams, files, signals and network.
-import { readFile } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { readFile, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { createClient } from '@asyncgate/sdk'
 import { systemClock } from '../clock.ts'
 import { processEnvironment } from '../config.ts'
@@ -25,6 +27,10 @@ export function processTerminal(): Terminal {
     readFile: (path) => readText(resolve(cwd, path)),
     readStdin: () => text(process.stdin),
     readSecret,
+    save: (path, content) =>
+      path === null
+        ? pipeline(content, process.stdout, { end: false })
+        : saveWhole(resolve(cwd, path), content),
     connect: (settings, { patient = false } = {}) =>
       createClient(patient ? settings : { ...settings, retry: false }),
     onStopSignal(listener) {
@@ -68,6 +74,20 @@ function screenOf(stream: NodeJS.WriteStream): Screen {
     isTTY,
     columns: isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY,
     write: (output) => void stream.write(output),
+  }
+}
+
+/** Beside its place until it is whole: what is under the name can be relied on. */
+async function saveWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const partial = `${path}.part`
+  try {
+    await pipeline(content, createWriteStream(partial))
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    if (error instanceof Error && 'syscall' in error)
+      throw new UsageError(`${path} can't be written: ${error.message}`)
+    throw error
   }
 }
 

@@ -21,6 +21,42 @@ async function run(line: string | readonly string[], parts: TerminalParts = {}) 
   return { code, ...terminal.shown() }
 }
 
+describe('task result', () => {
+  const reply = {
+    pointer: 'blob:local/x',
+    content_type: 'text/plain',
+    bytes: 5_000_000,
+    download: '/v1/x',
+    next_offset: null,
+  }
+  const shown = async (fetched: object) =>
+    (
+      await run(`task result ${ID}`, {
+        client: { fetchTaskResult: async () => ({ ...reply, ...fetched }) },
+        isTTY: true,
+      })
+    ).out
+
+  test('a terminal shows JSON, text without its control characters, or what there is to save', async () => {
+    expect(await shown({ result: { a: 1 } })).toBe('{\n  "a": 1\n}\n')
+    expect(await shown({ content: 'red \u001B[31m', encoding: 'utf8' })).not.toContain('\u001B')
+    expect(await shown({ content: 'abc', encoding: 'utf8', next_offset: 3 })).toContain('4.8 MiB in all')
+    expect(await shown({ content: 'AAAA', encoding: 'base64' })).toBe(
+      'text/plain, 4.8 MiB: use --out <file>\n',
+    )
+    expect(await shown({ content: null, encoding: null, download: null })).toContain('another store')
+  })
+
+  test('a file or a pipe gets all of it as it is, with progress for who looks', async () => {
+    const content = () => ReadableStream.from([Buffer.from('ab'), Buffer.from('cd')])
+    const client = { downloadTaskResult: async () => ({ content: content(), bytes: 4 }) }
+    expect(await run(`task result ${ID}`, { client })).toEqual({ code: 0, out: '<abcd>', err: '' })
+    const { out, err } = await run(`task result ${ID} --out x.bin`, { client, isTTY: true })
+    expect(out).toBe('x.bin<abcd>')
+    expect(err).toContain('4 B of 4 B')
+  })
+})
+
 describe('help', () => {
   test('--help lists every command in its group', async () => {
     const { code, out } = await run('--help')

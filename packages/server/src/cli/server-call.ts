@@ -29,12 +29,18 @@ export interface ServerCall {
 export async function callServer<K extends OperationKey>(
   operation: K,
   input: Readonly<Record<string, unknown>>,
-  { values, terminal, patient = false }: ServerCall,
+  call: ServerCall,
 ): Promise<Reply<GateContract[K]>> {
-  const client = terminal.connect(clientSettings(values, terminal.env), { patient })
+  const { client, acting } = clientOf(call)
   // Typed by people at a prompt, not by the compiler: the server's own parser judges it.
   const send = client[operation] as (input: object) => Promise<Reply<GateContract[K]>>
-  return send({ ...input, ...actingAs(values.as) })
+  return send({ ...input, ...acting })
+}
+
+/** The client, and whom to act as. */
+export function clientOf({ values, terminal, patient = false }: ServerCall) {
+  const client = terminal.connect(clientSettings(values, terminal.env), { patient })
+  return { client, acting: actingAs(values.as) }
 }
 
 function actingAs(principal: string | undefined): Record<string, string> {

@@ -20,6 +20,8 @@ export interface Terminal {
   readStdin(): Promise<string>
   /** Asked for without showing it; from a pipe its one line. */
   readSecret(prompt: string): Promise<string>
+  /** Bytes as they are, to a file once all of them are there, or (null) to stdout. */
+  save(path: string | null, content: AsyncIterable<Uint8Array>): Promise<void>
   /** A patient client waits for a server that has gone; others say so at once. */
   connect(settings: ClientSettings, options?: { patient?: boolean }): Client
   /** Calls back on SIGTERM and SIGINT; the returned function stops listening. */

@@ -1,7 +1,8 @@
 // The schema as a flat list of keys, each with its names in every source, by rule:
 // `lease.sweep_interval_seconds` is ASYNCGATE_LEASE_SWEEP_INTERVAL_SECONDS and --lease-sweep-interval-seconds.
 import { z } from 'zod'
-import { type About, aboutOf, ConfigSchema } from './schema.ts'
+import { type About, aboutOf } from './field.ts'
+import { ConfigSchema } from './schema.ts'
 
 export interface Key extends About {
   /** `lease.sweep_interval_seconds` */

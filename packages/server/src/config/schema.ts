@@ -1,72 +1,13 @@
 // Every setting of the server, once: its bounds, its default and what it is for. The variable names, the
 // flags, the reference page and the Config type are all derived from this schema.
 import { z } from 'zod'
+import { channels } from './channels.ts'
+import { choice, decimal, list, onOff, text, whole } from './field.ts'
 
 /** Ten years, as in the contract: beyond it a length of time is a mistake. */
 const SECONDS_MAX = 315_360_000
 const MIB = 1_048_576
 const COUNT_MAX = 1_000_000_000
-
-export type Kind = 'whole' | 'number' | 'choice' | 'switch' | 'list' | 'text'
-
-/** What the errors, `asyncgate config` and the reference page say of a key. */
-export interface About {
-  readonly about: string
-  /** Completes the sentence "Give …". */
-  readonly expects: string
-  readonly kind: Kind
-  readonly secret?: 'whole' | 'password'
-}
-
-const abouts = z.registry<About>()
-
-export function aboutOf(schema: z.ZodType): About | undefined {
-  return abouts.get(schema)
-}
-
-function described<S extends z.ZodType>(schema: S, about: About): S {
-  abouts.add(schema, about)
-  return schema
-}
-
-type Range = { default: number; min: number; max: number }
-
-function whole(about: string, { default: initial, min, max }: Range) {
-  const expects = `a whole number from ${min} to ${max}`
-  return described(z.int().min(min).max(max).default(initial), { about, expects, kind: 'whole' })
-}
-
-function decimal(about: string, { default: initial, min, max }: Range) {
-  const expects = `a number from ${min} to ${max}`
-  return described(z.number().min(min).max(max).default(initial), { about, expects, kind: 'number' })
-}
-
-function choice<const C extends readonly [string, ...string[]]>(
-  about: string,
-  choices: C,
-  initial: C[number],
-) {
-  const expects = `one of ${choices.join(', ')}`
-  // zod wants the default as its own output type; `initial` is one of the choices by its type.
-  const schema = z.enum(choices).default(initial as never)
-  return described(schema as z.ZodDefault<z.ZodType<C[number], C[number]>>, {
-    about,
-    expects,
-    kind: 'choice',
-  })
-}
-
-function onOff(about: string, initial: boolean) {
-  return described(z.boolean().default(initial), { about, expects: 'true or false', kind: 'switch' })
-}
-
-function list(about: string, item: z.ZodType<string, string>, expects: string) {
-  return described(z.array(item).default([]), { about, expects, kind: 'list' })
-}
-
-function text<S extends z.ZodType>(schema: S, about: Omit<About, 'kind'>) {
-  return described(schema, { ...about, kind: 'text' })
-}
 
 const DATABASE_URL = /^(sqlite:.+|memory:|postgres(ql)?:\/\/.+)$/
 const databaseUrl = z.string().regex(DATABASE_URL)
@@ -351,6 +292,7 @@ export const ConfigSchema = z.strictObject({
     }),
   }),
   receipts,
+  channels,
   // The contract's own bounds are the upper ones here: a server may offer less, never more.
   claim: z.strictObject({
     max_tasks: whole('Most tasks of one claim.', { default: 1_000, min: 1, max: 1_000 }),

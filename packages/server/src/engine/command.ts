@@ -46,6 +46,8 @@ export interface TypeRules {
   readonly priority: number | null
   readonly maxAttempts: number | null
   readonly timeoutSeconds: number | null
+  /** Where its result goes, unless the task or the worker says otherwise. */
+  readonly resultChannel: string | null
   /** Under which the leases of its type are counted together, where they are. */
   readonly concurrencyKey: string | null
 }

@@ -18,6 +18,9 @@ export interface DispatchRequest {
   readonly signal?: AbortSignal
   /** Leave to call. Absent for calls from within the process: they are not limited. */
   readonly admission?: Admission | undefined
+  /** Content that travels besides input and reply: see handler.ts. */
+  readonly upload?: CallContext['upload']
+  readonly deliver?: CallContext['deliver']
 }
 
 /** Also the shape of a door elsewhere: see mcp/remote.ts. Throws nothing but `GateError`. */
@@ -53,6 +56,8 @@ interface Call {
   readonly requestId: string
   readonly origin: Origin
   readonly signal: AbortSignal
+  readonly upload: CallContext['upload']
+  readonly deliver: CallContext['deliver']
   readonly startedAt: number
   readonly admission: Admission | undefined
 }
@@ -60,10 +65,21 @@ interface Call {
 export function createDispatch(parts: DispatchParts): Dispatch {
   return async (key, input, request) => {
     const { caller, requestId = parts.ids.next(), origin = FROM_WITHIN, signal = NEVER } = request
-    const startedAt = parts.clock.now()
-    const { admission } = request
+    const { upload, deliver, admission } = request
     const operation: Operation = contract[key]
-    const call: Call = { key, operation, caller, requestId, origin, signal, startedAt, admission }
+    const startedAt = parts.clock.now()
+    const call: Call = {
+      key,
+      operation,
+      caller,
+      requestId,
+      origin,
+      signal,
+      upload,
+      deliver,
+      startedAt,
+      admission,
+    }
     try {
       const reply = await take(call, input, parts)
       record(call, 'ok', parts)
@@ -117,16 +133,23 @@ function wrongRole(role: Role, caller: Caller): GateError {
 }
 
 function handle(call: Call, input: object, handlers: Handlers): Promise<object> {
-  const { caller, requestId, signal } = call
+  const { caller, requestId, signal, upload, deliver } = call
   const { acting, instanceId } = resolveActing(input, caller)
-  const context: CallContext = { caller, acting, instanceId, requestId, signal }
+  const context: CallContext = { caller, acting, instanceId, requestId, signal, upload, deliver }
   // The compiler cannot tie a key to its own input across a union; `parseInput` with the entry of that same key did.
   const handler = handlers[call.key] as (input: object, context: CallContext) => Promise<object>
   return handler(input, context)
 }
 
 function toGateError(thrown: unknown, call: Call, log: CallLog): GateError {
-  if (thrown instanceof GateError) return thrown
+  if (thrown instanceof GateError) {
+    if (thrown.code === 'channel_unavailable')
+      log.error(
+        { error: thrown.cause, request_id: call.requestId, operation: call.key },
+        'a result channel failed',
+      )
+    return thrown
+  }
   if (call.signal.aborted && thrown === call.signal.reason) {
     return new GateError(
       'database_unavailable',

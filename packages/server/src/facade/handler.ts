@@ -2,6 +2,7 @@
 // The facades know nothing else of the inside.
 import type { GateContract, OperationKey, Output, Parsed } from '@asyncgate/sdk'
 import type { Caller, Principal } from '../auth/caller.ts'
+import type { OpenResult } from '../result/open.ts'
 
 export interface CallContext {
   /** Whose credential it is. */
@@ -13,6 +14,16 @@ export interface CallContext {
   readonly requestId: string
   /** Fires when the client has gone or the server stops: a held call should end with what there is. */
   readonly signal: AbortSignal
+  /** Content that came besides the input, where the protocol can stream. */
+  readonly upload?: Upload | undefined
+  /** Takes content besides the reply, where the protocol can stream; resolves when all of it is gone. */
+  readonly deliver?: ((result: OpenResult) => Promise<void>) | undefined
+}
+
+export interface Upload {
+  readonly content: AsyncIterable<Uint8Array>
+  /** Where the sender says it. */
+  readonly bytes: number | null
 }
 
 export type Handler<K extends OperationKey> = (

@@ -14,6 +14,7 @@ import { setRateHeaders } from './rate-headers.ts'
 import { readJson } from './read-json.ts'
 import { requestIdOf } from './request-id.ts'
 import { mountRest } from './rest.ts'
+import { mountContent } from './rest-content.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { createSignals } from './signals.ts'
 import type { TlsFiles } from './tls.ts'
@@ -25,12 +26,20 @@ export interface Patience {
   /** To receive the head of a request, and the whole of it. */
   readonly headMs: number
   readonly requestMs: number
+  /** The same for content of any size: an hour for a gibibyte is 300 kB a second. */
+  readonly contentMs: number
   /** Nothing moves on the connection; longer than any call is held. */
   readonly silenceMs: number
   readonly checkEveryMs: number
 }
 
-const PATIENCE: Patience = { headMs: 15_000, requestMs: 120_000, silenceMs: 120_000, checkEveryMs: 5_000 }
+const PATIENCE: Patience = {
+  headMs: 15_000,
+  requestMs: 120_000,
+  contentMs: 3_600_000,
+  silenceMs: 120_000,
+  checkEveryMs: 5_000,
+}
 /** Of all headers together; more is answered 431. */
 const HEADER_BYTES_MAX = 16_384
 /** Longer than any id; what is longer is nobody's path. */
@@ -60,7 +69,7 @@ export interface HttpParts extends Vitals, IdentifyParts {
 
 export function createHttp(parts: HttpParts): FastifyInstance {
   const { ids, log, tls = null, trustedProxies = [], corsOrigins = [], limiter } = parts
-  const { headMs, requestMs, silenceMs, checkEveryMs } = parts.patience ?? PATIENCE
+  const { headMs, requestMs, contentMs, silenceMs, checkEveryMs } = parts.patience ?? PATIENCE
   const receiving = {
     headersTimeout: headMs,
     connectionsCheckingInterval: checkEveryMs,
@@ -69,7 +78,7 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   const options = {
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: requestMs,
+    requestTimeout: contentMs,
     connectionTimeout: silenceMs,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     routerOptions: { maxParamLength: PATH_FIELD_LENGTH_MAX },
@@ -96,9 +105,11 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   const guard = parts.asksForCredentials ? parts.originGuard : parts.hostGuard
   app.addHook('onRequest', ({ headers }, _reply, done) => done(refusalOf(() => guard(headers))))
   takeJsonBodies(app)
+  cutOffSlowBodies(app, requestMs)
   const signals = createSignals(app)
   const identify = createIdentify(parts)
   mountRest(app, { ...parts, identify, signals })
+  mountContent(app, { ...parts, identify, signals })
   mountPages(app, { ...parts, identify })
   mountMcp(app, { ...parts, identify, signals })
   parts.oauth?.mount(app)
@@ -112,6 +123,19 @@ function refusalOf(check: () => void): Error | undefined {
   } catch (error) {
     return error as Error // guards throw nothing but GateError
   }
+}
+
+/** Bodies that are read as a whole must be there in time; the server's own limit is that for streamed content. */
+function cutOffSlowBodies(app: FastifyInstance, requestMs: number): void {
+  app.addHook('preParsing', ({ raw, routeOptions }, _reply, payload, done) => {
+    const hasBody =
+      raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined
+    if (hasBody && !routeOptions.config.isStreamed) {
+      const timer = setTimeout(() => raw.destroy(), requestMs).unref()
+      raw.once('close', () => clearTimeout(timer))
+    }
+    done(null, payload)
+  })
 }
 
 /** `application/json` and nothing else: a form post from a web page must not be taken for a call. */

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, from the contract alone.
 import {
   canonicalJson,
+  contentRouteOf,
   ERRORS,
   type ErrorCode,
   LeasedTask,
@@ -88,8 +89,34 @@ function paths(): Record<string, Record<string, unknown>> {
   for (const described of describeOperations()) {
     const methods = (all[described.path] ??= {})
     methods[described.method.toLowerCase()] = pathItem(described)
+    const content = contentRouteOf(described.operation)
+    if (content !== undefined)
+      (all[content.path] ??= {})[content.method.toLowerCase()] = contentItem(described)
   }
   return all
+}
+
+/** The same operation with its content as it is: what would hold it, or cut it into parts, falls away. */
+const WITHOUT_CONTENT = ['content', 'encoding', 'content_type', 'offset', 'max_bytes']
+const BYTES = { '*/*': { schema: { type: 'string', format: 'binary' } } }
+
+function contentItem(described: Described): Record<string, unknown> {
+  const { name, group, operation, fields } = described
+  const isUpload = operation.content === 'in'
+  const inQuery = fields
+    .filter((field) => !WITHOUT_CONTENT.includes(field.name))
+    .map((field) => (field.in === 'path' ? field : { ...field, in: 'query' as const }))
+  const { '200': success, ...refusals } = responses(described)
+  const given = { description: 'The content.', content: BYTES }
+  return {
+    operationId: `${name}_content`,
+    tags: [group],
+    summary: operation.summary,
+    description: `As ${name}, with the content itself as the ${isUpload ? 'body' : 'reply'}, of any size.`,
+    parameters: parameters({ ...described, fields: inQuery }),
+    ...(isUpload && { requestBody: { required: true, content: BYTES } }),
+    responses: { '200': isUpload ? success : given, ...refusals },
+  }
 }
 
 function pathItem(described: Described): Record<string, unknown> {

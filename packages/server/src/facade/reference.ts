@@ -1,5 +1,5 @@
 // The pages docs/reference/operations.md and errors.md, made from the contract.
-import { ERRORS, type ErrorCode, type Operation } from '@asyncgate/sdk'
+import { contentRouteOf, ERRORS, type ErrorCode, type Operation } from '@asyncgate/sdk'
 import { curlText, type Described, describeOperations, type Field, typeText } from './describe.ts'
 import { scopeText } from './openapi.ts'
 import { type JsonSchema, schemaOf } from './schema.ts'
@@ -32,13 +32,20 @@ function section(described: Described): string {
   const parts = [
     `### ${name}`,
     `${operation.deprecated ? '**Deprecated.** ' : ''}${operation.summary} ${operation.guide}`,
-    `- REST: \`${method} ${path}\` → ${operation.status ?? 200}\n- MCP: \`asyncgate_${name}\`\n- ${scopeText(operation)}`,
+    `- REST: \`${method} ${path}\` → ${operation.status ?? 200}${contentText(operation)}\n- MCP: \`asyncgate_${name}\`\n- ${scopeText(operation)}`,
     fields.length > 0 ? fieldTable(fields) : 'No parameters.',
     `Reply: ${replyText(operation)}`,
     own.length > 0 ? `Errors of its own: ${own.join(', ')}.` : '',
     example ? `\`\`\`sh\n${curlText(described)}\n\`\`\`` : '',
   ]
   return parts.filter((part) => part !== '').join('\n\n')
+}
+
+function contentText(operation: Operation): string {
+  const route = contentRouteOf(operation)
+  if (route === undefined) return ''
+  const what = operation.content === 'in' ? 'body' : 'reply'
+  return `\n- REST, streamed: \`${route.method} ${route.path}\`, the content itself as the ${what}, all fields in the query`
 }
 
 function fieldTable(fields: readonly Field[]): string {

@@ -4,13 +4,15 @@ import type { FastifyRequest } from 'fastify'
 
 export type InputReader = (request: FastifyRequest) => Record<string, unknown>
 
-export function createInputReader(operation: Operation): InputReader {
-  const { method } = routeOf(operation)
+export function createInputReader(
+  operation: Operation,
+  place: 'query' | 'body' = routeOf(operation).method === 'GET' ? 'query' : 'body',
+): InputReader {
   let types: ReadonlyMap<string, string> | undefined // made with the first call: it is slow for a start
   return (request) => {
     const path = request.params as Record<string, string> // the router fills it with the named parts of the path
     const query = readQuery(request.url)
-    if (method === 'GET') return withPath(path, coerce(query, (types ??= fieldTypes(operation))))
+    if (place === 'query') return withPath(path, coerce(query, (types ??= fieldTypes(operation))))
     const [stray] = Object.keys(query)
     if (stray !== undefined)
       throw invalid(stray, `Field "${stray}" belongs in the body: POST takes no query.`)

@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-interface RestParts {
+export interface RestParts {
   readonly dispatch: Dispatch
   readonly identify: Identify
   readonly signals: Signals
@@ -26,11 +26,8 @@ export function mountRest(app: FastifyInstance, parts: RestParts): void {
   for (const key of Object.keys(contract) as OperationKey[]) mountOperation(app, key, parts)
 }
 
-function mountOperation(
-  app: FastifyInstance,
-  key: OperationKey,
-  { dispatch, identify, signals }: RestParts,
-): void {
+function mountOperation(app: FastifyInstance, key: OperationKey, parts: RestParts): void {
+  const { dispatch, identify } = parts
   const operation: Operation = contract[key]
   const { method, path } = routeOf(operation)
   const readInput = createInputReader(operation)
@@ -43,13 +40,7 @@ function mountOperation(
     handler: async (request, reply) => {
       setReplyHeaders(operation, reply)
       const input = readInput(request)
-      const call = {
-        caller: callerOf(request),
-        requestId: request.id,
-        origin: originOf(request),
-        signal: signals(reply),
-        admission: request.admission ?? undefined,
-      }
+      const call = callOf(request, reply, parts)
       try {
         const result = await dispatch(key, input, call)
         reply.code(successStatus(operation, result))
@@ -62,12 +53,22 @@ function mountOperation(
   })
 }
 
+export function callOf(request: FastifyRequest, reply: FastifyReply, { signals }: RestParts) {
+  return {
+    caller: callerOf(request),
+    requestId: request.id,
+    origin: originOf(request),
+    signal: signals(reply),
+    admission: request.admission ?? undefined,
+  }
+}
+
 export function callerOf({ caller }: FastifyRequest): Caller {
   if (caller === null) throw new Error('a route that needs a caller has no authenticate step')
   return caller
 }
 
-function fastifyPath(path: string): string {
+export function fastifyPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1')
 }
 

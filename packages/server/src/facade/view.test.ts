@@ -167,7 +167,7 @@ describe('a task', () => {
 })
 
 test('a grant is what the contract says, with all that a worker needs', () => {
-  const wire = grantToWire({ task: TASK, lease: LEASE })
+  const wire = grantToWire({ task: TASK, lease: LEASE }, 'blob')
   expect(LeasedTask.strict().parse(wire)).toEqual(wire)
   expect(wire).toMatchObject({
     task_id: ID,

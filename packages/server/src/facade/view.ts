@@ -89,7 +89,11 @@ function resultToWire(result: TaskResult): NonNullable<WireTask['result']> {
   }
 }
 
-export function grantToWire({ task: { definition, state }, lease }: Grant): WireGrant {
+/** `resultChannel`: where the task wants its result kept. */
+export function grantToWire(
+  { task: { definition, state }, lease }: Grant,
+  resultChannel: string | null,
+): WireGrant {
   return {
     task_id: definition.taskId,
     lease_id: lease.leaseId,
@@ -109,6 +113,7 @@ export function grantToWire({ task: { definition, state }, lease }: Grant): Wire
     recipient: principalRef(definition.recipient),
     expected_outcome_kind: definition.expectedOutcomeKind,
     expected_artifact_mime: definition.expectedArtifactMime,
+    result_channel: resultChannel,
     metadata: definition.metadata,
     created_at: iso(definition.createdAt),
   }

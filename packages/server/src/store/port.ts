@@ -15,6 +15,7 @@ import type { AuditStore } from './audit.ts'
 import type { ClientStore } from './clients.ts'
 import type { KeyStore } from './keys.ts'
 import type { OAuthStore } from './oauth.ts'
+import type { ResultStore } from './results.ts'
 import type { TaskTypeStore } from './task-types.ts'
 import type { TenantStore } from './tenants.ts'
 import type { TokenStore } from './tokens.ts'
@@ -27,7 +28,8 @@ export interface Store
     AccountStore,
     ClientStore,
     OAuthStore,
-    AuditStore {
+    AuditStore,
+    ResultStore {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** How many transactions of a tenant are worth having at once: one, where there is one writer at a time. */
   readonly commitsAtOnce: number

@@ -18,8 +18,6 @@ export interface TypeRegistry {
   find(tenantId: string, type: string): Promise<TaskType | null>
   /** The tenant accepts no types but registered ones. */
   isRegisteredOnly(tenantId: string): Promise<boolean>
-  /** Where results of the type go unless the worker chooses; null: by their size. */
-  resultChannelOf(tenantId: string, type: string): Promise<string | null>
   /** Null where the type has none. */
   schemaOf(type: TaskType): PayloadSchema | null
   put(type: TaskType): Promise<TaskType>
@@ -50,7 +48,6 @@ export function createTypeRegistry(parts: {
   return {
     find,
     isRegisteredOnly: (tenantId) => tenants.get(tenantId),
-    resultChannelOf: async (tenantId, type) => (await find(tenantId, type))?.defaultResultChannel ?? null,
     schemaOf: ({ paramsSchema: text }) => {
       if (text === null) return null
       const known = compiled.get(text)

@@ -86,6 +86,7 @@ function rulingOf(type: TaskType | null, refusal: GateError | null): Ruling {
       priority: type?.defaultPriority ?? null,
       maxAttempts: type?.defaultMaxAttempts ?? null,
       timeoutSeconds: type?.defaultTimeoutSeconds ?? null,
+      resultChannel: type?.defaultResultChannel ?? null,
       concurrencyKey: type === null || type.maxConcurrent === null ? null : keyOfType(type.type),
     },
     guidance: {

@@ -5,6 +5,7 @@ import { SHARED_CALLER } from '../auth/shared-key.ts'
 import { configOf, type ConfigValues } from '../config.ts'
 import type { Dispatch } from '../facade/dispatch.ts'
 import { openGate } from '../gate.ts'
+import { contentCalls } from './content.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
@@ -47,7 +48,7 @@ function clientOf(dispatch: Dispatch): Client {
     return [key, call] as const
   })
   // Each method takes and returns what its own contract entry says; the compiler cannot follow that through a loop.
-  return Object.fromEntries(methods) as unknown as Client
+  return { ...Object.fromEntries(methods), ...contentCalls(dispatch) } as unknown as Client
 }
 
 function plain<T>(value: T): T {

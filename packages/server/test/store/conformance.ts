@@ -9,6 +9,7 @@ import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { lists } from './lists.ts'
 import { oauth } from './oauth.ts'
+import { results } from './results.ts'
 import { sweeps } from './sweeps.ts'
 import { taskTypes } from './task-types.ts'
 import { tenants } from './tenants.ts'
@@ -44,6 +45,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('task types', () => taskTypes(given))
     describe('OAuth', () => oauth(given))
     describe('audit', () => audit(given))
+    describe('results', () => results(given))
     describe('history', () => history(given))
   })
 }

@@ -1,6 +1,7 @@
 // asyncgate doctor
 import { type Config, ConfigError } from '../../config.ts'
 import { command } from '../command.ts'
+import { checkChannels } from '../doctor/channel-checks.ts'
 import { examineDatabase } from '../doctor/database-checks.ts'
 import { EXPOSURE_CHECKS } from '../doctor/exposure-checks.ts'
 import { fail, type Finding, ok } from '../doctor/finding.ts'
@@ -16,7 +17,8 @@ export const doctor = command({
   name: 'doctor',
   group: 'inspect',
   summary: 'Examine this machine, the configuration and the database, and say how to mend what is wrong.',
-  details: 'Changes nothing. Exit code 1 when a check fails; warnings alone are 0.',
+  details:
+    'Changes nothing, but for an object that it puts into the bucket of the channel s3 and removes. Exit code 1 when a check fails; warnings alone are 0.',
   configured: true,
   options: { ...DATABASE_OPTIONS, ...LISTEN_OPTIONS, json: { kind: 'switch', about: 'Print JSON.' } },
   examples: [
@@ -41,6 +43,7 @@ async function examine(call: ConfiguredCall): Promise<Findings> {
   found.configuration = ok('valid')
   found.access = checkAccess(config)
   found.address = await checkAddress(config)
+  found.channels = await checkChannels(config)
   const { cwd, now } = call.terminal
   for (const [name, check] of Object.entries(EXPOSURE_CHECKS)) found[name] = check(config, now())
   const database = await examineDatabase(config, { cwd, now, openStore: openStoreOf })

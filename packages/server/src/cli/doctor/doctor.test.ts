@@ -9,6 +9,7 @@ import { type ConfigValues, configOf } from '../../config.ts'
 import { createMemoryStore } from '../../store/memory/index.ts'
 import type { Store } from '../../store/port.ts'
 import { makeCertificate } from '../../../test/certificate.ts'
+import { checkChannels } from './channel-checks.ts'
 import { examineDatabase } from './database-checks.ts'
 import { EXPOSURE_CHECKS } from './exposure-checks.ts'
 import { checkAccess, checkAddress, checkNode } from './machine-checks.ts'
@@ -196,4 +197,33 @@ test('a database file that is not there is not created by looking at it', async 
   }
   const found = await examineDatabase(config, { ...examination, openStore })
   expect(found.database).toMatchObject({ status: 'ok' })
+})
+
+test.each<[string, ConfigValues, string, string]>([
+  [
+    'beside an SQLite database',
+    { database: { url: `sqlite:${tmpdir()}/x.db` } },
+    'ok',
+    'large results go to blob',
+  ],
+  ['nowhere for large results', { database: { url: 'memory:' } }, 'warn', 'no place for results'],
+  ['a file for a folder', { channels: { blob_path: import.meta.filename } }, 'fail', 'is not a folder'],
+  ['a default without a bucket', { channels: { default: 's3' } }, 'fail', 'channels.s3_bucket is not set'],
+  [
+    'a store that does not answer',
+    {
+      channels: {
+        blob_path: tmpdir(),
+        s3_bucket: 'results',
+        s3_endpoint: 'http://127.0.0.1:9',
+        s3_access_key_id: 'x',
+        s3_secret_access_key: 'x',
+      },
+    },
+    'fail',
+    'ECONNREFUSED',
+  ],
+])('channels: %s', async (_what, values, status, message) => {
+  const finding = await checkChannels(configOf(values))
+  expect(finding).toMatchObject({ status, message: expect.stringContaining(message) })
 })

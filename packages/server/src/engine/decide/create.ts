@@ -13,6 +13,7 @@ import {
   type Task,
   type TaskDefinition,
   type Timer,
+  type Json,
 } from '../model.ts'
 import { nextStatus } from '../state-table.ts'
 import { typeOfKey } from '../type-limit.ts'
@@ -65,6 +66,7 @@ const NO_RULES: TypeRules = {
   priority: null,
   maxAttempts: null,
   timeoutSeconds: null,
+  resultChannel: null,
   concurrencyKey: null,
 }
 
@@ -212,12 +214,20 @@ function define(wanted: NewTask, { key, rules }: Basis, context: Context): TaskD
     expectedOutcomeKind: wanted.expectedOutcomeKind,
     expectedArtifactMime: wanted.expectedArtifactMime,
     successCriteria: wanted.successCriteria,
-    resultDelivery: wanted.resultDelivery,
+    resultDelivery: deliveryOf(wanted.resultDelivery, rules.resultChannel),
     metadata: wanted.metadata,
     createdAt: now,
     assignedReceiptId: ids.next(now),
     instance,
   }
+}
+
+/** What was agreed on is part of the contract, so the default of a type is written down with it. */
+function deliveryOf(asked: Json, channel: string | null): Json {
+  if (channel === null) return asked
+  if (asked === null) return { channel }
+  const isOpen = typeof asked === 'object' && !Array.isArray(asked) && !('channel' in asked)
+  return isOpen ? { ...asked, channel } : asked
 }
 
 /** Under the key of a type the limit is that of the type: the one written here is never asked. */

@@ -7,6 +7,7 @@ import { keyHandlers } from './keys.ts'
 import { leaseHandlers } from './leases.ts'
 import type { HandlerParts } from './parts.ts'
 import { receiptHandlers } from './receipts.ts'
+import { resultHandlers } from './results.ts'
 import { systemHandlers } from './system.ts'
 import { taskHandlers } from './tasks.ts'
 import { taskTypeHandlers } from './task-types.ts'
@@ -16,6 +17,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   return {
     ...taskHandlers(parts),
     ...leaseHandlers(parts),
+    ...resultHandlers(parts),
     ...receiptHandlers(parts),
     ...systemHandlers(parts),
     ...keyHandlers(parts),

@@ -3,6 +3,7 @@ import type { Each, GateContract, Output } from '@asyncgate/sdk'
 import type { ClaimCommand, LeaseCommand } from '../../engine/command.ts'
 import type { Claimed, Grant, Result } from '../../engine/decide/index.ts'
 import type { CallContext, Handlers } from '../handler.ts'
+import { channelOfTask } from '../../result/choice.ts'
 import { grantToWire } from '../view.ts'
 import {
   type ClaimInput,
@@ -22,7 +23,8 @@ type LeaseHandlers = Pick<
 >
 
 export function leaseHandlers(parts: HandlerParts): LeaseHandlers {
-  const { engine, policy, workers, clock } = parts
+  const { engine, policy, workers, clock, channels } = parts
+  const granting = (grant: Grant) => grantToWire(grant, channelOfTask(grant.task.definition, channels))
 
   const run = (command: LeaseCommand, { caller }: CallContext) =>
     engine.run<LeaseReply>(caller.tenantId, command)
@@ -67,7 +69,7 @@ export function leaseHandlers(parts: HandlerParts): LeaseHandlers {
   return {
     leaseNext: async (input, context) => {
       const grants = await claim(input, claimCommand(input, context), context)
-      return { tasks: grants.map(grantToWire) }
+      return { tasks: grants.map(granting) }
     },
     start: async (input, context) =>
       startedToWire(await run({ kind: 'start', ...holding(input, context.acting) }, context)),
@@ -91,7 +93,7 @@ export function leaseHandlers(parts: HandlerParts): LeaseHandlers {
       const command = claimCommand(next, context)
       const results = await executeAll([...commands, command], context)
       const grants = await granted(next, { claimed: results.at(-1)!, command }, context)
-      return { outcomes: answers(items, results), tasks: grants.map(grantToWire) }
+      return { outcomes: answers(items, results), tasks: grants.map(granting) }
     },
   }
 

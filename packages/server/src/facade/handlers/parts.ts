@@ -2,6 +2,7 @@
 import { type Each, GateError } from '@asyncgate/sdk'
 import { isAdmin, type Principal } from '../../auth/caller.ts'
 import type { HashCost } from '../../auth/secret-hash.ts'
+import type { Channels } from '../../channel/open.ts'
 import type { Clock } from '../../clock.ts'
 import type { Actor } from '../../engine/command.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -19,6 +20,7 @@ export interface HandlerParts {
   readonly store: Store
   readonly policy: Policy
   readonly plans: TenantPlans
+  readonly channels: Channels
   readonly list: ListBounds
   readonly claimWaitSecondsMax: number
   readonly sweepIntervalSeconds: number

@@ -6,7 +6,7 @@ import { limitsToWire } from '../view-limits.ts'
 import type { HandlerParts } from './parts.ts'
 
 export function systemHandlers(parts: HandlerParts): Pick<Handlers, 'getConfig'> {
-  const { store, plans, list, server, claimWaitSecondsMax, sweepIntervalSeconds } = parts
+  const { store, plans, list, server, claimWaitSecondsMax, sweepIntervalSeconds, channels } = parts
   return {
     getConfig: async (_input, { caller }) => {
       const { tier, limits, policy } = await plans.planOf(caller.tenantId)
@@ -34,6 +34,12 @@ export function systemHandlers(parts: HandlerParts): Pick<Handlers, 'getConfig'>
           locatability: policy.receipts.locatability,
         },
         claim: { max_tasks: policy.claim.maxTasks, max_wait_seconds: claimWaitSecondsMax },
+        results: {
+          channels: channels.all.map(({ name }) => name),
+          default_channel: channels.large,
+          inline_max_bytes: channels.inlineBytesMax,
+          max_bytes: channels.bytesMax,
+        },
         tier,
         limits: limitsToWire(limits),
         warnings: limits.receiptBytes === 0 ? [] : warningsOf(await store.readUsage(caller.tenantId), limits),

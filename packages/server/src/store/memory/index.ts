@@ -10,6 +10,7 @@ import { createMemoryKeys } from './keys.ts'
 import { activeLeases, load } from './load.ts'
 import { type Artifacts, createMemoryOAuth, removeWhere } from './oauth.ts'
 import { listReceipts, listTasks, openObligations, positioned, viewTask } from './read.ts'
+import { createMemoryResults } from './results.ts'
 import { createMemoryTaskTypes } from './task-types.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import { createMemoryTenants } from './tenants.ts'
@@ -104,6 +105,7 @@ export function createMemoryStore(): Store {
     ...clients,
     ...createMemoryOAuth({ artifacts, accounts, clients }),
     ...createMemoryAudit(tenants, { ...keys, ...accounts, ...clients }),
+    ...createMemoryResults(),
     hint: (hint) => {
       for (const listener of listeners) listener(hint)
     },

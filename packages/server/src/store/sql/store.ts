@@ -27,6 +27,7 @@ import { readUsage } from './statements/usage.ts'
 import { dependsOnFromRow } from './task-row.ts'
 import { createSqlTaskTypes } from './task-types.ts'
 import { readTask, taskViewFromRow } from './task-view.ts'
+import { createSqlResults } from './results.ts'
 import { createSqlTenants } from './tenants.ts'
 import { transact } from './transact.ts'
 import { isUuid, uuids } from './uuid.ts'
@@ -103,6 +104,7 @@ export function createSqlStore(driver: Driver): Store {
     ...createSqlClients(driver),
     ...createSqlOAuth(driver),
     ...createSqlAudit(driver),
+    ...createSqlResults(driver),
     hint: driver.hint,
     onHint: driver.onHint,
     migrate: driver.migrate,

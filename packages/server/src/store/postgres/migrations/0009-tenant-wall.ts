@@ -10,7 +10,7 @@ export const tenantWall = walled({
     ...['tasks', 'task_states', 'task_tags', 'lanes', 'ready', 'delayed', 'parked', 'leases', 'ledgers'],
     ...['receipts', 'ledger_pages', 'obligations', 'dependencies', 'timers', 'progress', 'principals'],
     ...['api_keys', 'tenants', 'audit_log', 'task_types', 'registered_only', 'rate_buckets'],
-    ...['accounts', 'oauth_clients'],
+    ...['accounts', 'oauth_clients', 'stored_results'],
   ],
   sql: `
 drop index ready_any_type;

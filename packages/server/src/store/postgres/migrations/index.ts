@@ -4,6 +4,7 @@ import { core } from './0001-core.ts'
 import { keys } from './0002-keys.ts'
 import { tenants } from './0003-tenants.ts'
 import { audit } from './0004-audit.ts'
+import { results } from './0005-results.ts'
 import { taskTypes } from './0006-task-types.ts'
 import { oauth } from './0007-oauth.ts'
 import { limits } from './0008-limits.ts'
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   keys,
   tenants,
   audit,
+  results,
   taskTypes,
   oauth,
   limits,
