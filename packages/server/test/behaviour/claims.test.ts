@@ -304,7 +304,8 @@ onEveryStore('claims', (open, _kind, store, beside) => {
       expected_artifact_mime: 'application/pdf',
       deadline_at: iso(bench.clock.now() + 3_600_000),
     }
-    const { task_id } = await create(bench, { ...wanted, principal_id: 'alice', timeout_seconds: 60 })
+    const asked = { principal_id: 'alice', timeout_seconds: 60, result_delivery: { channel: 'inline' } }
+    const { task_id } = await create(bench, { ...wanted, ...asked })
     const lease = await claimOne(bench, { capabilities: ['gpu'], worker_instance_id: 'process-7' })
     const alice = { principal_kind: 'agent', principal_id: 'alice' }
     expect(lease).toEqual({
@@ -316,6 +317,7 @@ onEveryStore('claims', (open, _kind, store, beside) => {
       max_attempts: 3,
       expires_at: iso(bench.clock.now() + 300_000),
       timeout_at: iso(bench.clock.now() + 60_000),
+      result_channel: 'inline',
       created_by: alice,
       recipient: alice,
       created_at: iso(bench.clock.now()),
