@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import type { Store } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
-import { TENANT_TABLES } from '../../src/store/postgres/migrations/index.ts'
+import { SHARED_TABLES, TENANT_TABLES } from '../../src/store/postgres/migrations/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { NO_NEEDS } from '../no-changes.ts'
 import { verifies } from '../requirements.ts'
@@ -12,7 +12,15 @@ import { createUnfilteredStore } from '../unfiltered.ts'
 import { complete, createRig, EVERY_TASK, type Rig } from './rig.ts'
 
 /** These serve the few looks across tenants. */
-const ACROSS = ['leases_check', 'timers_due', 'api_keys_prefix', 'audit_log_at']
+const ACROSS = [
+  'leases_check',
+  'timers_due',
+  'api_keys_prefix',
+  'audit_log_at',
+  'accounts_id',
+  'oauth_clients_id',
+  'stored_results_due',
+]
 
 let database: TestDatabase
 const opened: { close(): Promise<void> }[] = []
@@ -64,10 +72,11 @@ describe('the schema', () => {
   })
 
   verifies('TEN-1', 'a table without a tenant holds nothing of theirs', async () => {
-    const { rows } = await (await connect(database.adminUrl)).query(`
+    const { rows } = await (await connect(database.adminUrl)).query<{ relname: string }>(`
       select relname from pg_class c where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace
       and not exists (select from pg_attribute where attrelid = c.oid and attname = 'tenant_id')`)
-    expect(rows).toEqual([{ relname: 'schema_migrations' }])
+    const names = rows.map(({ relname }) => relname)
+    expect(names.toSorted()).toEqual([...SHARED_TABLES, 'schema_migrations'].toSorted())
   })
 
   verifies(

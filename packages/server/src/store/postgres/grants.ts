@@ -1,6 +1,6 @@
 // What the role that serves may do with tables that another role owns: read and write rows, and nothing else.
 import type { Client } from 'pg'
-import { TENANT_TABLES } from './migrations/index.ts'
+import { SHARED_TABLES, TENANT_TABLES } from './migrations/index.ts'
 
 /** Receipts are only ever added. */
 const MISSING = `
@@ -19,6 +19,9 @@ const MISSING = `
 
 /** Nothing is granted twice: each grant would make every connection plan its statements anew. */
 export async function grantMissing(owner: Client, role: string): Promise<void> {
-  const { rows } = await owner.query<{ statement: string }>(MISSING, [TENANT_TABLES, role])
+  const { rows } = await owner.query<{ statement: string }>(MISSING, [
+    [...TENANT_TABLES, ...SHARED_TABLES],
+    role,
+  ])
   for (const { statement } of rows) await owner.query(statement)
 }

@@ -26,3 +26,6 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
 export const TENANT_TABLES: readonly string[] = MIGRATIONS.flatMap((migration) =>
   'tables' in migration ? migration.tables : [],
 )
+
+/** Of no tenant, and so without a wall: whose a code or a session is, is known by it alone. */
+export const SHARED_TABLES: readonly string[] = ['oauth_artifacts', 'oauth_signing_keys']
