@@ -136,36 +136,14 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     graceMs: config.lease.graceSeconds * 1_000,
     onRefused: onError,
   })
-  const sweeping = startLoop({
-    runOnce: () => reaper.runOnce(),
-    intervalMs: config.lease.sweepIntervalSeconds * 1_000,
-    clock,
-    random,
-    onError,
-  })
   const pruner = createPruner({ store, clock })
-  const pruning = startLoop({
-    runOnce: () => pruner.runOnce(),
-    intervalMs: PRUNE_INTERVAL_MS,
-    clock,
-    random,
-    onError,
-  })
-  const refreshing = startLoop({
-    runOnce: () => limits.sweep(),
-    intervalMs: LIMITS_INTERVAL_MS,
-    clock,
-    random,
-    onError,
-  })
   const collector = createCollector({ store, channels, clock, ids }, onError)
-  const collecting = startLoop({
-    runOnce: () => collector.runOnce(),
-    intervalMs: COLLECT_INTERVAL_MS,
-    clock,
-    random,
-    onError,
-  })
+  const loops = [
+    { runOnce: () => reaper.runOnce(), intervalMs: config.lease.sweepIntervalSeconds * 1_000 },
+    { runOnce: () => pruner.runOnce(), intervalMs: PRUNE_INTERVAL_MS },
+    { runOnce: () => limits.sweep(), intervalMs: LIMITS_INTERVAL_MS },
+    { runOnce: () => collector.runOnce(), intervalMs: COLLECT_INTERVAL_MS },
+  ].map((of) => startLoop({ ...of, clock, random, onError }))
   // Ids of its own: how often somebody was refused must not show in the ids of tasks.
   const audit = createAudit({ store, clock, ids: createIds({ clock, random: systemRandom }), log })
   const server = { name: 'asyncgate', version: VERSION, instanceId, startedAt }
@@ -216,7 +194,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
     },
     collect: () => collector.runOnce(),
     stop: async () => {
-      await Promise.all([sweeping.stop(), pruning.stop(), refreshing.stop(), collecting.stop()])
+      await Promise.all(loops.map((loop) => loop.stop()))
       await engine.stop()
       await audit.settled()
       await limits.close()
