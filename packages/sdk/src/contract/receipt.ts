@@ -108,7 +108,7 @@ export const receiptOperations = {
     route: 'GET /v1/receipts/{receipt_id}',
     scopes: ['receipts:read'],
     effect: 'read',
-    listed: 'tasker',
+    listed: 'admin',
     errors: ['not_found'],
     input: z.strictObject({ ...actingAs, receipt_id: field.id('The receipt.') }),
     output: Receipt.extend({ chain: z.array(Receipt), discharged_by: z.uuid().nullable() }),
