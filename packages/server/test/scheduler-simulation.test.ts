@@ -24,9 +24,11 @@ const TIMINGS = [
   { mode: 'interval', interval_seconds: 2_500, timezone: 'UTC' },
 ] as const
 
-/** From the first of these weeks' changes to after the last, in both halves of the year. */
-const TIMES = { spring: ['2026-03-06', '2026-04-07'], autumn: ['2026-10-02', '2026-11-03'] } as const
-const FILES = { 'one file': ['a.db', 'a.db'], 'a file each': ['a.db', 'b.db'] } as const
+/** From the first of these weeks' changes of the clock to after the last, in both halves of the year. */
+const SCENES = [
+  { season: 'spring', start: '2026-03-06', end: '2026-04-07', files: 'one file', paths: ['a.db', 'a.db'] },
+  { season: 'autumn', start: '2026-10-02', end: '2026-11-03', files: 'a file each', paths: ['a.db', 'b.db'] },
+] as const
 
 interface Life {
   readonly path: string
@@ -91,59 +93,58 @@ const CONFIG = {
   retry: { max_expiries: 0 },
 }
 
-for (const [season, [start, end]] of Object.entries(TIMES))
-  for (const [files, paths] of Object.entries(FILES))
-    verifies(
-      ['SCH-1', 'SCH-2', 'SCH-3'],
-      `two schedulers with ${files}, killed ${KILLS} times in ${season}, fire every run once`,
-      async () => {
-        const rig = await openRig(start, CONFIG)
-        const world = simulate(rig, paths, SEED)
-        const requests = TIMINGS.map((timing, at) => ({
-          ...{
-            name: `schedule ${at}`,
-            misfire_policy: 'catch_up_all',
-            jitter_seconds: at * 100,
-            ...timing,
-          },
-          task_template: { type: `job.${at}`, payload_template: { at: '{{run_at}}', now: '{{now}}' } },
-        }))
-        const created = await Promise.all(requests.map((request) => rig.ask('schedule.create', request)))
-        const endsAt = Date.parse(end)
-        await world.pass(endsAt)
-        expect(world.kills()).toBe(KILLS)
-        await world.pass(endsAt + 2 * DOWN_MS_MAX) // all are up again
-        const until = rig.clock.now()
+for (const { season, start, end, files, paths } of SCENES)
+  verifies(
+    ['SCH-1', 'SCH-2', 'SCH-3'],
+    `two schedulers with ${files}, killed ${KILLS} times in ${season}, fire every run once`,
+    async () => {
+      const rig = await openRig(start, CONFIG)
+      const world = simulate(rig, paths, SEED)
+      const requests = TIMINGS.map((timing, at) => ({
+        ...{
+          name: `schedule ${at}`,
+          misfire_policy: 'catch_up_all',
+          jitter_seconds: at * 100,
+          ...timing,
+        },
+        task_template: { type: `job.${at}`, payload_template: { at: '{{run_at}}', now: '{{now}}' } },
+      }))
+      const created = await Promise.all(requests.map((request) => rig.ask('schedule.create', request)))
+      const endsAt = Date.parse(end)
+      await world.pass(endsAt)
+      expect(world.kills()).toBe(KILLS)
+      await world.pass(endsAt + 2 * DOWN_MS_MAX) // all are up again
+      const until = rig.clock.now()
 
-        for (const [at, timing] of TIMINGS.entries()) {
-          const calendar = calendarOf(timing, { timezone: timing.timezone, startsAt: Date.parse(start) })
-          const runs: string[] = []
-          for (let run = calendar.after(0); run !== null && run <= until; run = calendar.after(run))
-            runs.push(new Date(run).toISOString())
-          const tasks = await rig.tasks(`job.${at}`)
-          expect(tasks.map(({ payload }) => String(payload['at'])).toSorted()).toEqual(runs)
-          for (const task of tasks) {
-            const key = `schedule:${created[at]!.task_id}:${String(task.payload['at'])}`
-            expect(task.idempotency_key).toBe(key)
-          }
+      for (const [at, timing] of TIMINGS.entries()) {
+        const calendar = calendarOf(timing, { timezone: timing.timezone, startsAt: Date.parse(start) })
+        const runs: string[] = []
+        for (let run = calendar.after(0); run !== null && run <= until; run = calendar.after(run))
+          runs.push(new Date(run).toISOString())
+        const tasks = await rig.tasks(`job.${at}`)
+        expect(tasks.map(({ payload }) => String(payload['at'])).toSorted()).toEqual(runs)
+        for (const task of tasks) {
+          const key = `schedule:${created[at]!.task_id}:${String(task.payload['at'])}`
+          expect(task.idempotency_key).toBe(key)
         }
+      }
 
-        const deletions = created.map(({ task_id }) => rig.ask('schedule.delete', { schedule_id: task_id }))
-        await Promise.all(deletions)
-        await world.pass(until + HOUR_MS)
-        const count = (await rig.tasks('job.5')).length
-        await world.pass(until + 5 * HOUR_MS)
-        expect((await rig.tasks('job.5')).length).toBe(count)
-        for (const type of ['schedule.created', 'schedule.deleted']) {
-          const { receipts } = await rig.client.listReceipts({ receipt_type: type })
-          expect(receipts.map((receipt) => String(receipt.schedule_id)).toSorted()).toEqual(
-            created.map(({ task_id }) => task_id).toSorted(),
-          )
-        }
-        const { open_obligations: owed } = await rig.client.openObligations({
-          principal_id: 'alice',
-          limit: 200,
-        })
-        expect(owed.filter((receipt) => receipt.receipt_type !== 'task.assigned')).toEqual([])
-      },
-    )
+      const deletions = created.map(({ task_id }) => rig.ask('schedule.delete', { schedule_id: task_id }))
+      await Promise.all(deletions)
+      await world.pass(until + HOUR_MS)
+      const count = (await rig.tasks('job.5')).length
+      await world.pass(until + 5 * HOUR_MS)
+      expect((await rig.tasks('job.5')).length).toBe(count)
+      for (const type of ['schedule.created', 'schedule.deleted']) {
+        const { receipts } = await rig.client.listReceipts({ receipt_type: type })
+        expect(receipts.map((receipt) => String(receipt.schedule_id)).toSorted()).toEqual(
+          created.map(({ task_id }) => task_id).toSorted(),
+        )
+      }
+      const { open_obligations: owed } = await rig.client.openObligations({
+        principal_id: 'alice',
+        limit: 200,
+      })
+      expect(owed.filter((receipt) => receipt.receipt_type !== 'task.assigned')).toEqual([])
+    },
+  )
