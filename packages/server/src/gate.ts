@@ -282,10 +282,21 @@ function policyOf(plan: Plan | Promise<Plan>) {
   return plan instanceof Promise ? plan.then(({ policy }) => policy) : plan.policy
 }
 
+/** Its library warns, once it is loaded, of every Node that does not call itself LTS. */
+async function quietly<T>(load: () => Promise<T>): Promise<T> {
+  const { warn } = console
+  console.warn = () => {}
+  try {
+    return await load()
+  } finally {
+    console.warn = warn
+  }
+}
+
 /** Loaded where it is used: most servers ask for keys alone. */
 async function openOAuth({ oauth: settings }: Config, parts: OAuthSurroundings): Promise<OAuth | null> {
   if (settings.issuer === null) return null
-  const { createOAuth } = await import('./facade/oauth/index.ts')
+  const { createOAuth } = await quietly(() => import('./facade/oauth/index.ts'))
   const oauth = createOAuth(settings, parts)
   await oauth?.open()
   return oauth

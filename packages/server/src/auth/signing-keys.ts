@@ -2,6 +2,7 @@
 // The newest signs; the others only prove what they signed before, until that has expired.
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import type { Clock } from '../clock.ts'
+import { ConfigError } from '../config.ts'
 import type { Random } from '../ids.ts'
 import type { OAuthStore, SigningKey } from '../store/oauth.ts'
 import { deriveKey, seal, unseal } from './seal.ts'
@@ -97,11 +98,11 @@ async function keySetOf(rows: readonly SigningKey[], sealingKey: Buffer): Promis
 function open({ keyId, sealed }: SigningKey, sealingKey: Buffer): JWK {
   try {
     return JSON.parse(unseal(sealed, sealingKey)) as JWK // as addKey wrote it
-  } catch (error) {
+  } catch {
     const message =
-      `The signing key ${keyId} cannot be read: oauth.secret is not the one that it was sealed with. ` +
+      `The signing key ${keyId} cannot be read: this is not the secret that it was sealed with. ` +
       'Give the secret that this database was used with.'
-    throw new Error(message, { cause: error })
+    throw new ConfigError([{ where: 'oauth.secret', message }])
   }
 }
 

@@ -29,8 +29,8 @@ async function run(line: string, input: { stdin?: string; files?: Record<string,
 
 test('a type is put from a file, listed, shown and deleted', async () => {
   expect(await run('types list')).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('No type is registered'),
+    code: 1,
+    err: expect.stringContaining('There is no database'),
   })
   const files = { 'report.yaml': YAML }
   expect(await run('types put report.yaml', { files })).toMatchObject({
@@ -80,4 +80,20 @@ test.each([
 ])('a file is refused: %s', async (_what, text, code, says) => {
   const refused = await run('types put bad.yaml', { files: { 'bad.yaml': text } })
   expect(refused).toMatchObject({ code, err: expect.stringContaining(says) })
+})
+
+test('a server that is named for all commands is meant, unless a database is named', async () => {
+  const asked: unknown[] = []
+  const client = {
+    listTaskTypes: async (input: unknown) => {
+      asked.push(input)
+      return { task_types: [], next_cursor: null }
+    },
+  }
+  const terminal = testTerminal({ client, env: { ASYNCGATE_URL: 'gate.example.org' } })
+  expect(await runCli(['types', 'list'], terminal)).toBe(0)
+  expect(asked).toHaveLength(1)
+  const missing = `sqlite:${join(folder, 'nowhere.db')}`
+  expect(await runCli(['types', 'list', '--database', missing], terminal)).toBe(1)
+  expect(asked).toHaveLength(1)
 })

@@ -47,7 +47,7 @@ function refusalOf(check: Check): GateError | null {
   const [error] = validate.errors ?? []
   const { path, problem, rule } = describe(error)
   const where = path === '' ? 'the payload' : `${path} of the payload`
-  const message = `${short(where)} ${short(problem)}, says the schema of type "${type}". Mend the payload; get_task_type shows the schema.`
+  const message = `${short(where)} ${short(problem)}, says the schema of type "${type}". Mend the payload; list_task_types shows the schema.`
   return new GateError('schema_violation', capital(message), { type, path: short(path), rule })
 }
 

@@ -52,7 +52,11 @@ export const taskCreate = command({
       },
       call,
     )
-    if (values.wait) return waitForTask({ taskId: created.task_id }, call)
+    if (values.wait) {
+      // Who stops waiting must still be able to ask for it.
+      if (!values.json) call.terminal.err.write(`task ${created.task_id}\n`)
+      return waitForTask({ taskId: created.task_id }, call)
+    }
     show(
       created,
       ({ task_id: id, status, is_duplicate: isDuplicate, receipt_id: receiptId }) =>

@@ -20,7 +20,7 @@ export async function checkChannels(config: Config): Promise<Finding> {
   const names = channels.all.map(({ name }) => name).join(', ')
   if (channels.large !== null) return ok(`${names}; large results go to ${channels.large}`)
   return warn(
-    `There is no place for results of more than ${channels.inlineBytesMax} bytes.`,
+    'There is no place for results that do not fit into their task (task.max_payload_bytes).',
     'Set channels.blob_path to a folder that all servers share, or channels.s3_bucket with channels.default: s3.',
   )
 }

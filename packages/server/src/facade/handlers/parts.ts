@@ -54,9 +54,13 @@ export function assertFits(what: string, value: unknown, policy: Policy): number
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '')
   const { maxPayloadBytes } = policy.task
   if (bytes <= maxPayloadBytes) return bytes
+  const fix =
+    what === 'result'
+      ? 'Upload it with put_task_result, where the server has a channel for it (channels.blob_path, channels.s3_bucket), or send a pointer.'
+      : 'Store it elsewhere and send a pointer.'
   throw new GateError(
     'payload_too_large',
-    `Field "${what}" has ${bytes} bytes of JSON, the limit is ${maxPayloadBytes}. Store it elsewhere and send a pointer.`,
+    `Field "${what}" has ${bytes} bytes of JSON, the limit is ${maxPayloadBytes}. ${fix}`,
     { field: what, bytes, limit: maxPayloadBytes },
   )
 }

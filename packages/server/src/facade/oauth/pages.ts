@@ -71,7 +71,7 @@ export function consentPage(facts: ConsentFacts): Page {
 ${who(facts)}
 <p>You are signed in as <strong>${account}</strong> and act as <strong>${principal}</strong>.</p>
 ${given.length > 0 ? html`<p>It will be able to:</p><ul>${given.map(scopeItem)}</ul>` : html`<p class="alert" role="alert">Your account has none of the rights that it asks for.</p>`}
-${withheld.length > 0 ? html`<p class="quiet">It also asked for what your account cannot give: ${withheld.join(', ')}.</p>` : html``}
+${withheld.length > 0 ? html`<p class="quiet">Not included, since your account cannot give it: ${withheld.join(', ')}.</p>` : html``}
 ${given.length > 0 ? allow : html``}
 ${cancelForm(facts)}`
   return page(`Allow ${facts.clientName}?`, body, { formTargets: [facts.redirectUri] })
