@@ -87,7 +87,7 @@ test('a server that is named for all commands is meant, unless a database is nam
   const client = {
     listTaskTypes: async (input: unknown) => {
       asked.push(input)
-      return { task_types: [], next_cursor: null }
+      return { types: [], registered_only: false, next_cursor: null }
     },
   }
   const terminal = testTerminal({ client, env: { ASYNCGATE_URL: 'gate.example.org' } })
