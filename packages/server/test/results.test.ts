@@ -83,6 +83,31 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     expect((await put(plain, 'x'.repeat(32_769))).channel).toBe('blob')
   })
 
+  verifies('CHAN-1', 'the type chooses where neither the worker nor the task does', async () => {
+    const type = `typed-${kind}`
+    await rig.client.putTaskType({ task_type: type, default_result_channel: 'file' })
+    const typed = async (more: object = {}) => {
+      const { task_id } = await rig.client.createTask({ type, ...more })
+      const { tasks } = await rig.client.leaseNext({ worker_id: 'w1', accept_types: [type] })
+      return { held: { worker_id: 'w1', task_id, lease_id: tasks[0]!.lease_id }, leased: tasks[0]! }
+    }
+    const { held, leased } = await typed()
+    expect(leased.result_channel).toBe('file')
+    expect((await put(held, 'small')).channel).toBe('file')
+    expect((await put(held, LARGE)).channel).toBe('file')
+    expect((await put(held, 'small', { channel: 'inline' })).channel).toBe('inline')
+    const asking = await typed({ result_delivery: { channel: 'blob', note: 'mine' } })
+    expect((await put(asking.held, 'small')).channel).toBe('blob')
+    expect((await put(asking.held, 'small', { channel: 'file' })).channel).toBe('file')
+    // It is part of what was agreed on: what is asked for besides stays, and a later change of the type is for later tasks.
+    const open = await typed({ result_delivery: { note: 'mine' } })
+    await rig.client.putTaskType({ task_type: type, default_result_channel: 'blob' })
+    const assigned = { task_id: open.held.task_id, receipt_type: 'task.assigned' }
+    const [receipt] = (await rig.client.listReceipts(assigned)).receipts
+    expect(receipt?.body).toMatchObject({ result_delivery: { note: 'mine', channel: 'file' } })
+    expect((await put(open.held, 'small')).channel).toBe('file')
+  })
+
   verifies(
     'CHAN-2',
     'an archived copy is recorded once, and stands in when the first place has lost it',
