@@ -136,6 +136,26 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     },
   )
 
+  verifies(
+    'CHAN-2',
+    'a copy is fetched by its pointer when the first place holds something else',
+    async () => {
+      const held = await rig.hold()
+      const { task_id } = held
+      await completeWith(held, LARGE)
+      const { pointer } = await rig.client.archiveTaskResult({ task_id, channel: 'file' })
+      for (const file of await rig.files('blob')) if (file.includes(task_id)) await appendFile(file, '!')
+      const corrupt = { code: 'checksum_mismatch' }
+      await expect(rig.client.fetchTaskResult({ task_id })).rejects.toMatchObject(corrupt)
+      const { content } = await rig.client.downloadTaskResult({ task_id, pointer })
+      expect((await bytesIn(content)).toString()).toBe(LARGE)
+      const other = await rig.hold()
+      await rig.client.complete({ ...other, artifacts: [{ pointer }] })
+      const stolen = rig.client.fetchTaskResult({ task_id: other.task_id, pointer })
+      await expect(stolen).rejects.toMatchObject({ code: 'not_found' })
+    },
+  )
+
   test('what a dead worker put is not the result, and is collected; what was named is kept', async () => {
     const type = `dying-${kind}`
     await rig.client.createTask({ type })
@@ -224,6 +244,23 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
       content_type: 'application/json',
     })
   })
+
+  verifies(
+    'CHAN-1',
+    'one that is with its task and too large for the receipt has its checksum there, whatever its worker says',
+    async () => {
+      const held = await rig.hold()
+      const completion_metadata = { result_sha256: sha256('something else') }
+      await rig.client.complete({ ...held, result: { text: LARGE }, store_result: true, completion_metadata })
+      const sum = sha256(JSON.stringify({ text: LARGE }))
+      const [receipt] = (
+        await rig.client.listReceipts({ task_id: held.task_id, receipt_type: 'task.completed' })
+      ).receipts
+      expect(receipt?.body).toMatchObject({ result_sha256: sum })
+      const fetched = await rig.client.fetchTaskResult({ task_id: held.task_id, max_bytes: MIB })
+      expect(fetched).toMatchObject({ result: { text: LARGE }, verified: true, sha256: sum })
+    },
+  )
 })
 
 describe('over HTTP', () => {

@@ -2,7 +2,7 @@
 import { GateError } from '@asyncgate/sdk'
 import { measure } from '../channel/content.ts'
 import type { StoredResult } from '../store/results.ts'
-import { CHECK_AFTER_MS } from './collect.ts'
+import { HALFWAY_MS_MAX } from './collect.ts'
 import type { Located } from './locate.ts'
 import { openResult } from './open.ts'
 import { type ResultParts, toGateError } from './parts.ts'
@@ -39,7 +39,7 @@ export async function archiveResult(
     createdAt,
   } as const
   const announce = (pointer: string) =>
-    store.addResult({ ...facts, pointer, measure: null, checkAt: createdAt + CHECK_AFTER_MS })
+    store.addResult({ ...facts, pointer, measure: null, checkAt: createdAt + HALFWAY_MS_MAX })
   const parcel = { ...id, contentType, bytes: located.expected.bytes, targetUrl: null, content }
   const pointer = await channel
     .put(parcel, announce)

@@ -7,8 +7,8 @@ import type { ResultParts } from './parts.ts'
 
 /** An upload may take long, and its worker some time to complete afterwards. */
 export const CHECK_AFTER_MS = 3_600_000
-/** A file that nobody has written to for so long is of a process that is gone. */
-const HALFWAY_MS_MAX = 86_400_000
+/** What nobody has finished for so long is of a process that is gone. */
+export const HALFWAY_MS_MAX = 86_400_000
 const BATCH_MAX = 100
 
 export interface Collector {
@@ -35,7 +35,11 @@ export function createCollector(parts: ResultParts, onError: (error: unknown) =>
 
   /** The same content may have been put more than once at one pointer, and one of them be the result. */
   async function isNeeded(result: StoredResult): Promise<boolean> {
-    const verdicts = (await store.resultsAt(result)).map((one) => judge(one, parts))
+    const now = clock.now()
+    const isUnderWay = ({ checkAt }: StoredResult) => checkAt !== null && checkAt > now
+    const verdicts = (await store.resultsAt(result)).map((one) =>
+      isUnderWay(one) ? 'wait' : judge(one, parts),
+    )
     return (await Promise.all(verdicts)).some((verdict) => verdict !== 'drop')
   }
 
