@@ -35,12 +35,11 @@ export function createCollector(parts: ResultParts, onError: (error: unknown) =>
 
   /** The same content may have been put more than once at one pointer, and one of them be the result. */
   async function isNeeded(result: StoredResult): Promise<boolean> {
+    const all = await store.resultsAt(result)
     const now = clock.now()
-    const isUnderWay = ({ checkAt }: StoredResult) => checkAt !== null && checkAt > now
-    const verdicts = (await store.resultsAt(result)).map((one) =>
-      isUnderWay(one) ? 'wait' : judge(one, parts),
-    )
-    return (await Promise.all(verdicts)).some((verdict) => verdict !== 'drop')
+    if (all.some(({ checkAt }) => checkAt !== null && checkAt > now)) return true // perhaps still under way
+    const verdicts = await Promise.all(all.map((one) => judge(one, parts)))
+    return verdicts.some((verdict) => verdict !== 'drop')
   }
 
   return {
