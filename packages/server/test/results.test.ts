@@ -1,6 +1,6 @@
 // Results in channels, over HTTP: put under a lease, named by a completion, fetched, verified, archived, and collected when
 // nobody can come to need them.
-import { appendFile, readdir, rm, truncate } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
@@ -341,6 +341,17 @@ describe('over HTTP', () => {
     }
     await expect(rig.client.uploadTaskResult(held, broken())).rejects.toThrow()
     await expect(rig.client.uploadTaskResult(held, LARGE)).resolves.toMatchObject({ channel: 'blob' })
+  })
+
+  test('a place that is not there is no word about the lease: its worker goes on, or tries again', async () => {
+    const held = await rig.hold()
+    await mkdir(join(rig.folder, 'file/default'), { recursive: true })
+    const place = join(rig.folder, 'file/default', held.task_id)
+    await writeFile(place, 'a file in the place of a folder')
+    const put = rig.client.uploadTaskResult({ ...held, channel: 'file' }, 'x')
+    await expect(put).rejects.toMatchObject({ code: 'channel_unavailable', retryable: true })
+    await rm(place)
+    await expect(rig.client.uploadTaskResult({ ...held, channel: 'file' }, 'x')).resolves.toBeDefined()
   })
 
   test('nobody sends or receives without leave', async () => {

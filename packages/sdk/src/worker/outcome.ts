@@ -1,7 +1,13 @@
 // From what a handler returned or threw to what the server is told.
 import type { z } from 'zod'
 import { canonicalJson } from '../canonical-json.ts'
-import { type Artifact, type DeliveryProof, NAME_LENGTH_MAX, SUMMARY_LENGTH_MAX } from '../contract/fields.ts'
+import {
+  type Artifact,
+  type DeliveryProof,
+  NAME_LENGTH_MAX,
+  SECONDS_MAX,
+  SUMMARY_LENGTH_MAX,
+} from '../contract/fields.ts'
 import type { Content } from '../client/content.ts'
 import { GateError } from '../errors.ts'
 import { FatalError, RetryableError } from './errors.ts'
@@ -139,11 +145,13 @@ function plainJson(result: unknown): unknown {
 export function failureOf(thrown: unknown): Outcome {
   if (thrown instanceof FatalError) return failure({ ...factsOf(thrown), retryable: false })
   if (!(thrown instanceof RetryableError)) return failure({ ...unexpected(thrown), retryable: true })
-  const { retryAfterSeconds } = thrown
+  const { retryAfterSeconds = Number.NaN } = thrown
   const outcome = failure({ ...factsOf(thrown), retryable: true })
-  return retryAfterSeconds === undefined
-    ? outcome
-    : { ...outcome, retry_after_seconds: Math.max(0, Math.ceil(retryAfterSeconds)) }
+  if (Number.isNaN(retryAfterSeconds)) return outcome
+  return {
+    ...outcome,
+    retry_after_seconds: Math.min(Math.max(0, Math.ceil(retryAfterSeconds)), SECONDS_MAX),
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { StoredResult } from '../store/results.ts'
 import { HALFWAY_MS_MAX } from './collect.ts'
 import type { Located } from './locate.ts'
 import { openResult } from './open.ts'
-import { type ResultParts, toGateError } from './parts.ts'
+import { type ResultParts, toPutError } from './parts.ts'
 
 export interface Archived {
   readonly copy: StoredResult
@@ -44,7 +44,7 @@ export async function archiveResult(
   const pointer = await channel
     .put(parcel, announce)
     .catch((error) => {
-      throw toGateError(error, channelName)
+      throw toPutError(error, channelName)
     })
     .finally(opened.close)
   const measured = content.measured()
