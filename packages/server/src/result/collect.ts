@@ -9,7 +9,9 @@ import type { ResultParts } from './parts.ts'
 export const CHECK_AFTER_MS = 3_600_000
 /** What nobody has finished for so long is of a process that is gone. */
 export const HALFWAY_MS_MAX = 86_400_000
-const BATCH_MAX = 100
+/** Of a pass, which a stop waits for. With four a minute the collector keeps up with 13 new results a second. */
+const BATCH_MAX = 200
+const LOOKED_AT_ONCE = 5
 
 export interface Collector {
   /** How many results are gone. Any number of instances may look at once. */
@@ -33,6 +35,17 @@ export function createCollector(parts: ResultParts, onError: (error: unknown) =>
     return true
   }
 
+  async function tryToLook(result: StoredResult): Promise<boolean> {
+    try {
+      return await look(result)
+    } catch (error) {
+      onError(error)
+      // One that cannot be removed now must not keep the others waiting.
+      await store.checkResultLater({ ...idOf(result), checkAt: clock.now() + CHECK_AFTER_MS })
+      return false
+    }
+  }
+
   /** The same content may have been put more than once at one pointer, and one of them be the result. */
   async function isNeeded(result: StoredResult): Promise<boolean> {
     const all = await store.resultsAt(result)
@@ -45,14 +58,10 @@ export function createCollector(parts: ResultParts, onError: (error: unknown) =>
   return {
     runOnce: async () => {
       let gone = 0
-      for (const result of await store.dueResults(clock.now(), BATCH_MAX)) {
-        try {
-          gone += (await look(result)) ? 1 : 0
-        } catch (error) {
-          onError(error)
-          // One that cannot be removed now must not keep the others waiting.
-          await store.checkResultLater({ ...idOf(result), checkAt: clock.now() + CHECK_AFTER_MS })
-        }
+      const due = await store.dueResults(clock.now(), BATCH_MAX)
+      for (let at = 0; at < due.length; at += LOOKED_AT_ONCE) {
+        const looked = await Promise.all(due.slice(at, at + LOOKED_AT_ONCE).map(tryToLook))
+        gone += looked.filter((isGone) => isGone).length
       }
       for (const channel of channels.all) gone += (await channel.tidy?.(clock.now() - HALFWAY_MS_MAX)) ?? 0
       return gone
