@@ -48,10 +48,10 @@ export function createCollector(parts: ResultParts, onError: (error: unknown) =>
 
   /** The same content may have been put more than once at one pointer, and one of them be the result. */
   async function isNeeded(result: StoredResult): Promise<boolean> {
-    const all = await store.resultsAt(result)
+    const others = (await store.resultsAt(result)).filter(({ resultId }) => resultId !== result.resultId)
     const now = clock.now()
-    if (all.some(({ checkAt }) => checkAt !== null && checkAt > now)) return true // perhaps still under way
-    const verdicts = await Promise.all(all.map((one) => judge(one, parts)))
+    if (others.some(({ checkAt }) => checkAt !== null && checkAt > now)) return true // perhaps still under way
+    const verdicts = await Promise.all(others.map((one) => judge(one, parts)))
     return verdicts.some((verdict) => verdict !== 'drop')
   }
 
