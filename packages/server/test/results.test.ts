@@ -3,7 +3,7 @@
 import { appendFile, mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { completed, createWorker } from '@asyncgate/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifies } from './requirements.ts'
@@ -527,6 +527,17 @@ describe("a worker's results", () => {
       { channel: 'blob', content_type: 'text/plain' },
       { type: 'asyncgate' },
     ])
+  })
+
+  test('many small ones are named together: what would not fit into one receipt is kept elsewhere', async () => {
+    const parts = [20_000, 20_000, 10_000, 40_000].map((bytes) => randomBytes(bytes))
+    const { task } = await resultOf(async (_payload, context) => {
+      const uploads = parts.map((part) => context.upload(part, { contentType: 'image/png' }))
+      return completed({ content: megabytes(0), artifacts: await Promise.all(uploads) })
+    })
+    expect(task.status).toBe('succeeded')
+    const channels = task.result?.artifacts.map((artifact) => (artifact as { channel: string }).channel)
+    expect(channels).toEqual(['blob', 'inline', 'blob', 'inline', 'blob'])
   })
 
   test('a result that no channel takes fails the task, and says why', async () => {
