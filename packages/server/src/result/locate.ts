@@ -83,11 +83,13 @@ function defaultPointer(
   return isWithTask ? own : (pointers[0] ?? own)
 }
 
-/** Verified by what the receipt says, which nobody can change: the result itself, or its checksum. */
+/** Verified by what the receipt says, which nobody can change: the result itself, or the checksum that its worker or the server took. */
 function heldResult(task: TaskView, tenantId: string, { body }: Receipt): Located {
   const { taskId } = task.definition
   const held = Buffer.from(canonicalJson(task.state.result?.result ?? null))
-  const taken = statedOf({ sha256: body.result_sha256 }).expected.sha256
+  const metadata = body.completion_metadata as { result_sha256?: unknown } | undefined // an object, by the contract
+  const sumIn = (sha256: unknown) => statedOf({ sha256 }).expected.sha256
+  const taken = sumIn(metadata?.result_sha256) ?? sumIn(body.result_sha256)
   const sha256 = 'result_payload' in body ? hashOfJson(body.result_payload) : taken
   return {
     taskId,
