@@ -93,7 +93,7 @@ const STOP_MS_MAX = 8_500
 const PRUNE_INTERVAL_MS = 3_600_000
 const LIMITS_INTERVAL_MS = 5_000
 const CERTIFICATE_INTERVAL_MS = 30_000
-const COLLECT_INTERVAL_MS = 600_000
+const COLLECT_INTERVAL_MS = 15_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
   const clock = parts.clock ?? systemClock

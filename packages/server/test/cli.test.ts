@@ -101,6 +101,11 @@ describe('tasks', () => {
     const film = Buffer.alloc(3_000_000, 'reel ')
     const stored = await client.uploadTaskResult({ ...lease, content_type: 'video/mp4' }, film)
     await client.complete({ ...lease, artifacts: [stored] })
+    const waited = await asyncgate(`task wait ${task_id}`, env)
+    expect(waited).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`asyncgate task result ${task_id}`),
+    })
     expect(await asyncgate(`task result ${task_id} --out film.mp4`, env)).toMatchObject({ code: 0, out: '' })
     expect(await readFile(join(folder, 'film.mp4'))).toEqual(film)
     expect((await asyncgate(`task result ${task_id}`, env)).out).toBe(film.toString())

@@ -1,9 +1,9 @@
 // Results in channels, over HTTP: put under a lease, named by a completion, fetched, verified, archived, and collected when
 // nobody can come to need them.
-import { appendFile, readdir, rm, truncate } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { completed, createWorker } from '@asyncgate/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifies } from './requirements.ts'
@@ -83,6 +83,31 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     expect((await put(plain, 'x'.repeat(32_769))).channel).toBe('blob')
   })
 
+  verifies('CHAN-1', 'the type chooses where neither the worker nor the task does', async () => {
+    const type = `typed-${kind}`
+    await rig.client.putTaskType({ task_type: type, default_result_channel: 'file' })
+    const typed = async (more: object = {}) => {
+      const { task_id } = await rig.client.createTask({ type, ...more })
+      const { tasks } = await rig.client.leaseNext({ worker_id: 'w1', accept_types: [type] })
+      return { held: { worker_id: 'w1', task_id, lease_id: tasks[0]!.lease_id }, leased: tasks[0]! }
+    }
+    const { held, leased } = await typed()
+    expect(leased.result_channel).toBe('file')
+    expect((await put(held, 'small')).channel).toBe('file')
+    expect((await put(held, LARGE)).channel).toBe('file')
+    expect((await put(held, 'small', { channel: 'inline' })).channel).toBe('inline')
+    const asking = await typed({ result_delivery: { channel: 'blob', note: 'mine' } })
+    expect((await put(asking.held, 'small')).channel).toBe('blob')
+    expect((await put(asking.held, 'small', { channel: 'file' })).channel).toBe('file')
+    // It is part of what was agreed on: what is asked for besides stays, and a later change of the type is for later tasks.
+    const open = await typed({ result_delivery: { note: 'mine' } })
+    await rig.client.putTaskType({ task_type: type, default_result_channel: 'blob' })
+    const assigned = { task_id: open.held.task_id, receipt_type: 'task.assigned' }
+    const [receipt] = (await rig.client.listReceipts(assigned)).receipts
+    expect(receipt?.body).toMatchObject({ result_delivery: { note: 'mine', channel: 'file' } })
+    expect((await put(open.held, 'small')).channel).toBe('file')
+  })
+
   verifies(
     'CHAN-2',
     'an archived copy is recorded once, and stands in when the first place has lost it',
@@ -108,6 +133,26 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
         LARGE,
       )
       expect(await rig.client.listReceipts({ task_id })).toEqual(receipts)
+    },
+  )
+
+  verifies(
+    'CHAN-2',
+    'a copy is fetched by its pointer when the first place holds something else',
+    async () => {
+      const held = await rig.hold()
+      const { task_id } = held
+      await completeWith(held, LARGE)
+      const { pointer } = await rig.client.archiveTaskResult({ task_id, channel: 'file' })
+      for (const file of await rig.files('blob')) if (file.includes(task_id)) await appendFile(file, '!')
+      const corrupt = { code: 'checksum_mismatch' }
+      await expect(rig.client.fetchTaskResult({ task_id })).rejects.toMatchObject(corrupt)
+      const { content } = await rig.client.downloadTaskResult({ task_id, pointer })
+      expect((await bytesIn(content)).toString()).toBe(LARGE)
+      const other = await rig.hold()
+      await rig.client.complete({ ...other, artifacts: [{ pointer }] })
+      const stolen = rig.client.fetchTaskResult({ task_id: other.task_id, pointer })
+      await expect(stolen).rejects.toMatchObject({ code: 'not_found' })
     },
   )
 
@@ -199,6 +244,22 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
       content_type: 'application/json',
     })
   })
+
+  verifies(
+    'CHAN-1',
+    'one that is with its task and too large for the receipt has its checksum there, if its worker took none',
+    async () => {
+      const held = await rig.hold()
+      await rig.client.complete({ ...held, result: { text: LARGE }, store_result: true })
+      const sum = sha256(JSON.stringify({ text: LARGE }))
+      const [receipt] = (
+        await rig.client.listReceipts({ task_id: held.task_id, receipt_type: 'task.completed' })
+      ).receipts
+      expect(receipt?.body).toMatchObject({ result_sha256: sum })
+      const fetched = await rig.client.fetchTaskResult({ task_id: held.task_id, max_bytes: MIB })
+      expect(fetched).toMatchObject({ result: { text: LARGE }, verified: true, sha256: sum })
+    },
+  )
 })
 
 describe('over HTTP', () => {
@@ -279,6 +340,17 @@ describe('over HTTP', () => {
     }
     await expect(rig.client.uploadTaskResult(held, broken())).rejects.toThrow()
     await expect(rig.client.uploadTaskResult(held, LARGE)).resolves.toMatchObject({ channel: 'blob' })
+  })
+
+  test('a place that is not there is no word about the lease: its worker goes on, or tries again', async () => {
+    const held = await rig.hold()
+    await mkdir(join(rig.folder, 'file/default'), { recursive: true })
+    const place = join(rig.folder, 'file/default', held.task_id)
+    await writeFile(place, 'a file in the place of a folder')
+    const put = rig.client.uploadTaskResult({ ...held, channel: 'file' }, 'x')
+    await expect(put).rejects.toMatchObject({ code: 'channel_unavailable', retryable: true })
+    await rm(place)
+    await expect(rig.client.uploadTaskResult({ ...held, channel: 'file' }, 'x')).resolves.toBeDefined()
   })
 
   test('nobody sends or receives without leave', async () => {
@@ -454,6 +526,17 @@ describe("a worker's results", () => {
       { channel: 'blob', content_type: 'text/plain' },
       { type: 'asyncgate' },
     ])
+  })
+
+  test('many small ones are named together: what would not fit into one receipt is kept elsewhere', async () => {
+    const parts = [20_000, 20_000, 10_000, 40_000].map((bytes) => randomBytes(bytes))
+    const { task } = await resultOf(async (_payload, context) => {
+      const uploads = parts.map((part) => context.upload(part, { contentType: 'image/png' }))
+      return completed({ content: megabytes(0), artifacts: await Promise.all(uploads) })
+    })
+    expect(task.status).toBe('succeeded')
+    const channels = task.result?.artifacts.map((artifact) => (artifact as { channel: string }).channel)
+    expect(channels).toEqual(['blob', 'inline', 'blob', 'inline', 'blob'])
   })
 
   test('a result that no channel takes fails the task, and says why', async () => {

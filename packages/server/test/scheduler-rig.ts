@@ -41,6 +41,8 @@ export interface NodeParts {
   readonly between?: (client: Client) => Partial<Client>
   /** Called before and after each step; throws `Killed` from some step on. */
   readonly fate?: () => void
+  /** How far the clock of its machine is ahead of the server's. */
+  readonly aheadMs?: () => number
 }
 
 export function openNode({
@@ -49,8 +51,9 @@ export function openNode({
   schedulerId = 'scheduler',
   between,
   fate = () => {},
+  aheadMs = () => 0,
 }: NodeParts): Node {
-  const { clock } = gate
+  const clock = { now: () => gate.clock.now() + aheadMs() }
   const client = mortal({ ...gate.client, ...between?.(gate.client) }, fate)
   const open = openScheduleFile(path, clock.now())
   const file: ScheduleFile = mortal(open, fate)

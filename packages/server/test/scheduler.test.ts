@@ -34,6 +34,8 @@ async function pass(rig: SchedulerRig, node: Node, ms: number): Promise<void> {
   await node.tick()
 }
 
+const REFUSED = { error: 'schema_violation', message: 'no', retryable: false } as const
+
 const runTimes = async (rig: SchedulerRig) => (await rig.tasks('job')).map((task) => task.metadata['run_at'])
 const hour = (at: number) => `2026-03-27T${String(at).padStart(2, '0')}:00:00.000Z`
 
@@ -302,6 +304,46 @@ describe('missed runs', () => {
     },
   )
 
+  verifies(
+    'OBL-6',
+    'one whose runs are refused is told as overdue, once, whatever the policy and the interval',
+    async () => {
+      const rig = await openRig(START)
+      const answers = { refuse: true }
+      const between = (client: Client): Partial<Client> => ({
+        createTasks: async (...given) =>
+          answers.refuse ? { tasks: given[0].tasks.map(() => REFUSED) } : client.createTasks(...given),
+      })
+      const node = rig.node({ between })
+      const { schedule_id: hourly } = (await asked(rig, node, 'create', HOURLY)).result
+      const skipping = { ...HOURLY, misfire_policy: 'skip' }
+      const { schedule_id: skipped } = (await asked(rig, node, 'create', skipping)).result
+      const often = { ...HOURLY, cron_expr: undefined, mode: 'interval', interval_seconds: 10 }
+      const { schedule_id: quick } = (await asked(rig, node, 'create', often)).result
+      const told = async () => {
+        const { receipts } = await rig.client.listReceipts({ receipt_type: 'schedule.overdue' })
+        return Object.fromEntries(receipts.map(({ schedule_id, body }) => [schedule_id, body['details']]))
+      }
+      for (let minute = 0; minute < 149; minute += 1) await pass(rig, node, 60_000)
+      expect(await told()).toMatchObject({ [quick]: { run_at: '2026-03-27T06:30:10.000Z' } })
+      expect(Object.keys(await told())).toEqual([quick])
+      for (let minute = 0; minute < 150; minute += 1) await pass(rig, node, 60_000)
+      const late = { run_at: hour(7), interval_seconds: 3_600 }
+      expect(await told()).toMatchObject({ [hourly]: late, [skipped]: late })
+      const count = async () =>
+        (await rig.client.listReceipts({ receipt_type: 'schedule.overdue' })).receipts.length
+      expect(await count()).toBe(3)
+      expect((await asked(rig, node, 'status', { schedule_id: skipped })).result['last_error']).toBe(
+        'schema_violation: no',
+      )
+      await asked(rig, node, 'delete', { schedule_id: quick })
+      answers.refuse = false
+      for (let minute = 0; minute < 90; minute += 1) await pass(rig, node, 60_000)
+      expect(await count()).toBe(3)
+      expect((await asked(rig, node, 'status', { schedule_id: skipped })).result['last_error']).toBe(null)
+    },
+  )
+
   test('one that slept while another fired finds nothing overdue', async () => {
     const rig = await openRig(START)
     const [first, second] = [rig.node({ path: rig.path('a.db') }), rig.node({ path: rig.path('b.db') })]
@@ -315,19 +357,37 @@ describe('missed runs', () => {
 })
 
 describe('troubles', () => {
+  verifies(
+    'SCH-2',
+    'a clock that was years ahead costs no run once it is right, also after a restart',
+    async () => {
+      const rig = await openRig(START)
+      let aheadMs = 0
+      const parts = { aheadMs: () => aheadMs }
+      const node = rig.node(parts)
+      await asked(rig, node, 'create', HOURLY)
+      await pass(rig, node, HOUR_MS)
+      aheadMs = 3 * 365 * 24 * HOUR_MS
+      await node.tick()
+      aheadMs = 0
+      await pass(rig, node, HOUR_MS)
+      aheadMs = 24 * HOUR_MS
+      await node.tick()
+      aheadMs = 0
+      node.close()
+      await pass(rig, rig.node(parts), HOUR_MS)
+      const until = hour(9)
+      expect((await runTimes(rig)).filter((at) => String(at) <= until)).toEqual([7, 8, 9].map(hour))
+    },
+  )
+
   test('a run that the server refuses is tried again, keeps no other schedule from running, and status says why', async () => {
     const rig = await openRig(START)
     let isRefusing = true
     const between = (client: Client): Partial<Client> => ({
       createTasks: async (...given) =>
         isRefusing && given[0].tasks[0]!.type === 'job'
-          ? {
-              tasks: given[0].tasks.map(() => ({
-                error: 'schema_violation',
-                message: 'no',
-                retryable: false,
-              })),
-            }
+          ? { tasks: given[0].tasks.map(() => REFUSED) }
           : client.createTasks(...given),
     })
     const node = rig.node({ between })

@@ -147,6 +147,18 @@ describe('outcomes', () => {
   })
 })
 
+test.each([Number.POSITIVE_INFINITY, 1e12, -1, Number.NaN, 0.5])(
+  'a failure that asks for another attempt after %d seconds is reported all the same',
+  async (retryAfterSeconds) => {
+    const rig = await runWorker((worker) =>
+      worker.task('odd', () => Promise.reject(new RetryableError('busy', { retryAfterSeconds }))),
+    )
+    const { task_id } = await rig.client.createTask({ type: 'odd' })
+    expect(await rig.seen('ended')).toMatchObject({ outcome: 'retrying' })
+    expect(await rig.client.getTask({ task_id })).toMatchObject({ attempt: 1 })
+  },
+)
+
 test('a failure with details that the server refuses is reported without them', async () => {
   const rig = await runWorker((worker) =>
     worker.task('odd', () => Promise.reject(new FatalError('no', { details: { text: 'a\0b' } }))),

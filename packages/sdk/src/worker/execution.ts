@@ -7,6 +7,7 @@ import type { StoredResult as StoredResultSchema } from '../contract/fields.ts'
 import { GateError } from '../errors.ts'
 import { type LeaseEndedError, leaseEnded } from './errors.ts'
 import { factsOf, type WorkerLog } from './events.ts'
+import { createInlineRoom, type Sizes } from './inline-room.ts'
 import { logWith } from './log.ts'
 
 export type LeasedTask = z.output<typeof LeasedTaskSchema>
@@ -69,6 +70,7 @@ export interface ExecutionParts {
   readonly client: Pick<Client, 'renewLease' | 'reportProgress' | 'uploadTaskResult'>
   readonly worker: WorkerName
   readonly log: WorkerLog
+  readonly sizes: Sizes
   readonly now: number
   /** Hears how uploads go. */
   onUpload?(task: LeasedTask, progress: UploadProgress): void
@@ -80,6 +82,7 @@ export function createExecution(task: LeasedTask, parts: ExecutionParts): Execut
   const { signal } = controller
   const held = { ...parts.worker, task_id: task.task_id, lease_id: task.lease_id }
   const log = logWith(parts.log, factsOf(task))
+  const bySize = createInlineRoom(parts.sizes)
 
   async function whileHeld<T>(call: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
@@ -106,8 +109,10 @@ export function createExecution(task: LeasedTask, parts: ExecutionParts): Execut
           log.warn({ error }, 'progress could not be reported')
         }
       }),
-    upload: (content, { contentType, channel, targetUrl, onProgress } = {}) =>
+    upload: (content, { contentType, channel: chosen, targetUrl, onProgress } = {}) =>
       whileHeld(() => {
+        const asked = chosen ?? task.result_channel ?? bySize(content)
+        const channel = asked as UploadChoice['channel'] // named by the server, if not by the handler
         const choice = {
           ...(contentType !== undefined && { content_type: contentType }),
           ...(channel !== undefined && { channel }),

@@ -1,11 +1,18 @@
 // From what a handler returned or threw to what the server is told.
 import type { z } from 'zod'
 import { canonicalJson } from '../canonical-json.ts'
-import { type Artifact, type DeliveryProof, NAME_LENGTH_MAX, SUMMARY_LENGTH_MAX } from '../contract/fields.ts'
+import {
+  type Artifact,
+  type DeliveryProof,
+  NAME_LENGTH_MAX,
+  SECONDS_MAX,
+  SUMMARY_LENGTH_MAX,
+} from '../contract/fields.ts'
 import type { Content } from '../client/content.ts'
 import { GateError } from '../errors.ts'
 import { FatalError, RetryableError } from './errors.ts'
 import type { StoredResult, TaskContext, UploadChoice } from './execution.ts'
+import type { Sizes } from './inline-room.ts'
 import { sha256 } from './sha256.ts'
 
 export interface Completion {
@@ -53,13 +60,6 @@ export type Outcome =
     }
   | { readonly action: 'release'; readonly reason: string }
 
-/** Where results go by their size, as the server has it. */
-export interface Sizes {
-  readonly inlineBytesMax: number
-  /** Whether there is a place for larger ones; else they go with the task as long as that takes them. */
-  readonly hasLarge: boolean
-}
-
 /** Whoever fetches the result can tell whether it is the one that the receipt speaks of. */
 export async function outcomeOf(returned: unknown, context: TaskContext, sizes: Sizes): Promise<Outcome> {
   const completion = completionOf(returned)
@@ -99,7 +99,7 @@ async function uploadsOf(
     const type = contentType === undefined ? {} : { contentType }
     return { content: await upload(content, { ...choice, ...type }, context) }
   }
-  const isLarge = sizes.hasLarge && new TextEncoder().encode(text).length > sizes.inlineBytesMax
+  const isLarge = sizes.large !== null && new TextEncoder().encode(text).length > sizes.inlineBytesMax
   const leaves = channel === undefined ? isLarge : channel !== 'inline'
   if (!leaves || storeResult === false) return {}
   return { result: await upload(text, { ...choice, contentType: 'application/json' }, context) }
@@ -139,11 +139,13 @@ function plainJson(result: unknown): unknown {
 export function failureOf(thrown: unknown): Outcome {
   if (thrown instanceof FatalError) return failure({ ...factsOf(thrown), retryable: false })
   if (!(thrown instanceof RetryableError)) return failure({ ...unexpected(thrown), retryable: true })
-  const { retryAfterSeconds } = thrown
+  const { retryAfterSeconds = Number.NaN } = thrown
   const outcome = failure({ ...factsOf(thrown), retryable: true })
-  return retryAfterSeconds === undefined
-    ? outcome
-    : { ...outcome, retry_after_seconds: Math.max(0, Math.ceil(retryAfterSeconds)) }
+  if (Number.isNaN(retryAfterSeconds)) return outcome
+  return {
+    ...outcome,
+    retry_after_seconds: Math.min(Math.max(0, Math.ceil(retryAfterSeconds)), SECONDS_MAX),
+  }
 }
 
 /**

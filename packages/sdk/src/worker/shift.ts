@@ -4,8 +4,9 @@ import { LeaseEndedError, leaseEnded, type LostLease } from './errors.ts'
 import type { TaskEnd, WorkerEvent, WorkerLog } from './events.ts'
 import { createExchange, type ExchangeParts } from './exchange.ts'
 import { createExecution, type Execution, type Handler, type LeasedTask } from './execution.ts'
+import type { Sizes } from './inline-room.ts'
 import { openKeeper } from './keeper.ts'
-import { failureOf, type Outcome, outcomeOf, type Sizes, substituteFor } from './outcome.ts'
+import { failureOf, type Outcome, outcomeOf, substituteFor } from './outcome.ts'
 import { checkPayload, type PayloadSchema } from './payload.ts'
 import type { Report, ReportAnswer } from './report.ts'
 import type { Client } from '../client.ts'
@@ -44,7 +45,8 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
   const executions = new Map<string, Execution>()
   const waiting: (() => void)[] = []
   let isStopping = false
-  const held = () => ({ client, worker, log: parts.log, now: clock.now(), onUpload: uploadReporter(emit) })
+  const { log, sizes } = parts
+  const held = () => ({ client, worker, log, sizes, now: clock.now(), onUpload: uploadReporter(emit) })
   const keeper = await openKeeper({
     client,
     worker,
@@ -78,7 +80,7 @@ export async function startShift(parts: ShiftParts): Promise<Shift> {
     const execution = createExecution(task, held())
     executions.set(task.lease_id, execution)
     emit({ kind: 'started', task })
-    const { outcome, error } = await execute(execution, tasks.get(task.type)!, parts.sizes) // only types in `tasks` are claimed
+    const { outcome, error } = await execute(execution, tasks.get(task.type)!, sizes) // only types in `tasks` are claimed
     const durationMs = clock.now() - execution.startedAt
     const { signal } = execution.context
     if (execution.isReported) {

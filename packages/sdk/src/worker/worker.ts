@@ -107,7 +107,7 @@ export function createWorker(options: WorkerOptions): Worker {
       waitSeconds: Math.min(WAIT_SECONDS, config.claim.max_wait_seconds),
       sizes: {
         inlineBytesMax: config.results.inline_max_bytes,
-        hasLarge: config.results.default_channel !== null,
+        large: config.results.default_channel,
       },
       ttlMs: ttlSeconds * 1_000,
       clock,

@@ -85,7 +85,7 @@ export function taskFacts(task: Task, { paint, now }: View, lastError: unknown =
     ['payload', jsonText(task.payload)],
     ['obligation', task.assigned_receipt_id],
   ]
-  return renderFacts([...facts, ...(task.result ? resultFacts(task.result) : [])], paint)
+  return renderFacts([...facts, ...resultFacts(task)], paint)
 }
 
 /** For a time: a delay, or the backoff after a failure. */
@@ -93,11 +93,18 @@ export function isWaiting({ status, next_eligible_at: eligible }: Task, now: num
   return status === 'queued' && Date.parse(eligible) > now
 }
 
-export function resultFacts(result: NonNullable<Task['result']>): [string, string | null][] {
+export function resultFacts({ task_id: taskId, result }: Task): [string, string | null][] {
+  if (result === null) return []
+  const { outcome, artifacts } = result
+  const pointers = artifacts.map((artifact) => (artifact as { pointer?: unknown }).pointer) // objects, by the contract
+  const isElsewhere =
+    result.result === null &&
+    pointers.some((pointer) => typeof pointer === 'string' && !pointer.startsWith('asyncgate:'))
+  const shown = isElsewhere ? `see "asyncgate task result ${taskId}"` : jsonText(result.result)
   return [
-    ['result', result.outcome === 'succeeded' ? jsonText(result.result) : null],
+    ['result', outcome === 'succeeded' ? shown : null],
     ['error', jsonText(result.error)],
-    ['artifacts', result.artifacts.length > 0 ? jsonText(result.artifacts) : null],
+    ['artifacts', artifacts.length > 0 ? jsonText(artifacts) : null],
   ]
 }
 

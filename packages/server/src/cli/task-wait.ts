@@ -97,6 +97,5 @@ export async function reasonsOf(taskId: string, call: ServerCall) {
 }
 
 function resultText(task: Task, paint: View['paint']): string {
-  const facts = task.result ? resultFacts(task.result) : []
-  return renderFacts([['task', task.task_id], ...facts], paint)
+  return renderFacts([['task', task.task_id], ...resultFacts(task)], paint)
 }

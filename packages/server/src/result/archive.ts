@@ -2,10 +2,10 @@
 import { GateError } from '@asyncgate/sdk'
 import { measure } from '../channel/content.ts'
 import type { StoredResult } from '../store/results.ts'
-import { CHECK_AFTER_MS } from './collect.ts'
+import { HALFWAY_MS_MAX } from './collect.ts'
 import type { Located } from './locate.ts'
 import { openResult } from './open.ts'
-import { type ResultParts, toGateError } from './parts.ts'
+import { type ResultParts, toPutError } from './parts.ts'
 
 export interface Archived {
   readonly copy: StoredResult
@@ -39,12 +39,12 @@ export async function archiveResult(
     createdAt,
   } as const
   const announce = (pointer: string) =>
-    store.addResult({ ...facts, pointer, measure: null, checkAt: createdAt + CHECK_AFTER_MS })
+    store.addResult({ ...facts, pointer, measure: null, checkAt: createdAt + HALFWAY_MS_MAX })
   const parcel = { ...id, contentType, bytes: located.expected.bytes, targetUrl: null, content }
   const pointer = await channel
     .put(parcel, announce)
     .catch((error) => {
-      throw toGateError(error, channelName)
+      throw toPutError(error, channelName)
     })
     .finally(opened.close)
   const measured = content.measured()

@@ -1,8 +1,8 @@
 // Where the result of a task is: with the task itself, in a channel of ours that its execution put it in, at a public URL, or
-// with somebody else. What no receipt names is no result.
+// with somebody else. What no receipt names is no result, unless it is a copy of one.
 import { canonicalJson, GateError } from '@asyncgate/sdk'
-import { createHash } from 'node:crypto'
 import { channelOf, type Measure, shortened } from '../channel/port.ts'
+import { hashOfJson } from '../engine/ledger.ts'
 import type { JsonObject, Receipt } from '../engine/model.ts'
 import type { TaskView } from '../store/port.ts'
 import type { ResultParts } from './parts.ts'
@@ -33,15 +33,16 @@ export async function locate(
   const artifacts = artifactsOf(receipts.discharging ?? receipts.terminal)
   const wanted = pointer ?? defaultPointer({ own, artifacts, task }, parts)
   if (wanted === own) return heldResult(task, tenantId, receipts.terminal)
-  const artifact = artifacts.find((one) => one.pointer === wanted)
-  if (artifact === undefined) throw notNamed(wanted)
   const here = { taskId, tenantId, pointer: wanted, channel: channelOf(wanted) }
+  const artifact = artifacts.find((one) => one.pointer === wanted)
   const { leaseId } = receipts.terminal
-  const [upload] = (await parts.store.resultsAt(here)).filter(
-    (one) => one.leaseId === leaseId && one.measure !== null,
+  const stored = (await parts.store.resultsAt(here)).find(
+    (one) =>
+      one.measure !== null && (one.kind === 'archive' || (artifact !== undefined && one.leaseId === leaseId)),
   )
-  if (upload !== undefined)
-    return { ...here, contentType: upload.contentType, expected: upload.measure!, isReachable: true }
+  if (stored !== undefined)
+    return { ...here, contentType: stored.contentType, expected: stored.measure!, isReachable: true }
+  if (artifact === undefined) throw notNamed(wanted)
   const stated = statedOf(artifact)
   if (here.channel === 'http' && parts.channels.find('http') !== undefined)
     return { ...here, ...stated, isReachable: true }
@@ -82,13 +83,14 @@ function defaultPointer(
   return isWithTask ? own : (pointers[0] ?? own)
 }
 
-/** Verified by what the receipt says, which nobody can change: the result itself, or the checksum that its worker took. */
+/** Verified by what the receipt says, which nobody can change: the result itself, or the checksum that its worker or the server took. */
 function heldResult(task: TaskView, tenantId: string, { body }: Receipt): Located {
   const { taskId } = task.definition
   const held = Buffer.from(canonicalJson(task.state.result?.result ?? null))
   const metadata = body.completion_metadata as { result_sha256?: unknown } | undefined // an object, by the contract
-  const taken = statedOf({ sha256: metadata?.result_sha256 }).expected.sha256
-  const sha256 = 'result_payload' in body ? sha256Of(canonicalJson(body.result_payload)) : taken
+  const sumIn = (sha256: unknown) => statedOf({ sha256 }).expected.sha256
+  const taken = sumIn(metadata?.result_sha256) ?? sumIn(body.result_sha256)
+  const sha256 = 'result_payload' in body ? hashOfJson(body.result_payload) : taken
   return {
     taskId,
     tenantId,
@@ -99,10 +101,6 @@ function heldResult(task: TaskView, tenantId: string, { body }: Receipt): Locate
     held,
     isReachable: true,
   }
-}
-
-function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 /** What the worker said of something that it put elsewhere itself, as far as it makes sense. */

@@ -74,7 +74,7 @@ async function* spoken(content: AsyncIterable<Buffer>, channel: string) {
 function mismatch({ pointer, expected }: Located, found: Measure): GateError {
   const message =
     `What is kept at ${shortened(pointer)} is not what was put there: its SHA-256 is ${found.sha256}, not ${expected.sha256}. ` +
-    'Use an archived copy, or run the task again.'
+    'Fetch a copy by its pointer, if archive_task_result has made one, or run the task again.'
   return new GateError('checksum_mismatch', message, {
     sha256: found.sha256,
     expected_sha256: expected.sha256,

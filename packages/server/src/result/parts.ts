@@ -30,3 +30,12 @@ export function toGateError(error: unknown, channel: string): unknown {
       : error.message
   return new GateError(CODES[error.code], `The channel ${channel}: ${said}`, { channel }, { cause: error })
 }
+
+/** Where something is put, what is missing is the place: no word of the task, which a worker would take for the end of its lease. */
+export function toPutError(error: unknown, channel: string): unknown {
+  const isMissing = error instanceof ChannelError && error.code === 'missing'
+  return toGateError(
+    isMissing ? new ChannelError('unavailable', error.message, { cause: error }) : error,
+    channel,
+  )
+}

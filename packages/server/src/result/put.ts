@@ -9,7 +9,7 @@ import type { TaskView } from '../store/port.ts'
 import type { StoredResult } from '../store/results.ts'
 import { channelOfTask, choose } from './choice.ts'
 import { CHECK_AFTER_MS } from './collect.ts'
-import { type ResultParts, toGateError } from './parts.ts'
+import { type ResultParts, toPutError } from './parts.ts'
 
 export interface Putting {
   readonly tenantId: string
@@ -39,7 +39,7 @@ export async function putResult(putting: Putting, parts: ResultParts): Promise<S
   const pointer = await channel
     .put({ ...id, contentType, bytes, targetUrl, content }, announce)
     .catch((error) => {
-      throw toGateError(error, channel.name)
+      throw toPutError(error, channel.name)
     })
   await heldTask(putting, parts)
   const measured = content.measured()

@@ -6,7 +6,7 @@ import { type Followed, LEDGER_TYPES, type News, sameFollowed } from './news.ts'
 
 /** Another process may hold the file for the length of a commit. */
 const BUSY_TIMEOUT_MS = 5_000
-/** A new file makes up for runs that are no older than this, if the policy wants it: whoever fired them has left their tasks. */
+/** Where it is not known what was fired, runs that are no older than this are made up for, if the policy wants it: whoever fired them has left their tasks. */
 const HINDSIGHT_MS = 3_600_000
 
 const SCHEMA = `
@@ -26,7 +26,9 @@ const SCHEMA = `
     last_run_at integer,
     last_task_id text,
     last_error text,
-    overdue_run_at integer
+    unfired_since integer,
+    overdue_run_at integer,
+    told_run_at integer
   ) strict;
   create index if not exists schedules_by_run on schedules (next_run_at) where paused_by is null;
   create index if not exists schedules_by_owner on schedules (owner_kind, owner_id, schedule_id);
@@ -38,8 +40,10 @@ export interface Advance {
   readonly from: number
   readonly next: number | null
   readonly fired?: { readonly runAt: number; readonly taskId: string | null } | undefined
-  readonly refused?: { readonly error: string; readonly holdUntil: number } | undefined
-  /** A run that is so late that its owner is to be told. */
+  readonly lastError: string | null
+  readonly holdUntil: number
+  readonly unfiredSince: number | null
+  /** A run that is so late that its owner is to be told, once. */
   readonly overdueRunAt?: number | undefined
 }
 
@@ -51,6 +55,8 @@ export interface ScheduleFile {
   /** When the next run is due; null if none ever is. */
   nextDueAt(): number | null
   advance(step: Advance): void
+  /** Takes back what a clock that was ahead has passed over. A run that was fired then is known to the server. */
+  rewind(now: number): void
   overdue(): { readonly schedule: Schedule; readonly runAt: number }[]
   reported(scheduleId: string, runAt: number): void
   find(scheduleId: string): Schedule | undefined
@@ -119,7 +125,8 @@ export function openScheduleFile(path: string, now: number): ScheduleFile {
     const { definition, nextRunAt } = toSchedule(row)
     const next = calendarFor(definition).after(at)
     run(
-      'update schedules set paused_by = null, next_run_at = ?, hold_until = 0, last_error = null where schedule_id = ?',
+      `update schedules set paused_by = null, next_run_at = ?, hold_until = 0, last_error = null, unfired_since = null
+       where schedule_id = ?`,
       next === null ? null : Math.max(next, nextRunAt ?? 0),
       scheduleId,
     )
@@ -152,20 +159,37 @@ export function openScheduleFile(path: string, now: number): ScheduleFile {
       )
       return (row?.['due_at'] as number | null | undefined) ?? null
     },
-    advance: ({ scheduleId, from, next, fired, refused, overdueRunAt }) =>
+    advance: ({ scheduleId, from, next, fired, lastError, holdUntil, unfiredSince, overdueRunAt }) =>
       void run(
         `update schedules set next_run_at = ?, last_run_at = coalesce(?, last_run_at), last_task_id = coalesce(?, last_task_id),
-           last_error = ?, hold_until = ?, overdue_run_at = coalesce(?, overdue_run_at)
+           last_error = ?, hold_until = ?, unfired_since = ?, overdue_run_at = coalesce(nullif(?, told_run_at), overdue_run_at)
          where schedule_id = ? and next_run_at = ?`,
         next,
         fired?.runAt ?? null,
         fired?.taskId ?? null,
-        refused?.error ?? null,
-        refused?.holdUntil ?? 0,
+        lastError,
+        holdUntil,
+        unfiredSince,
         overdueRunAt ?? null,
         scheduleId,
         from,
       ),
+    rewind: (now) => {
+      for (const { scheduleId, definition, nextRunAt } of all(
+        'select * from schedules where paused_by is null and next_run_at > ?',
+        now,
+      ).map(toSchedule)) {
+        const calendar = calendarFor(definition)
+        const next = calendar.after(now)
+        if (next === null || next >= nextRunAt!) continue // it was selected by having one
+        run(
+          'update schedules set next_run_at = ?, hold_until = 0 where schedule_id = ? and next_run_at = ?',
+          calendar.after(now - HINDSIGHT_MS),
+          scheduleId,
+          nextRunAt,
+        )
+      }
+    },
     overdue: () =>
       all('select * from schedules where overdue_run_at is not null').map((row) => ({
         schedule: toSchedule(row),
@@ -173,7 +197,7 @@ export function openScheduleFile(path: string, now: number): ScheduleFile {
       })),
     reported: (scheduleId, runAt) =>
       void run(
-        'update schedules set overdue_run_at = null where schedule_id = ? and overdue_run_at = ?',
+        'update schedules set overdue_run_at = null, told_run_at = overdue_run_at where schedule_id = ? and overdue_run_at = ?',
         scheduleId,
         runAt,
       ),
@@ -206,5 +230,6 @@ function toSchedule(row: Row): Schedule {
     lastRunAt: row['last_run_at'] as number | null,
     lastTaskId: row['last_task_id'] as string | null,
     lastError: row['last_error'] as string | null,
+    unfiredSince: row['unfired_since'] as number | null,
   }
 }

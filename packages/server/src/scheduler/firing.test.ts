@@ -22,6 +22,7 @@ const schedule = (jitter_seconds: number): Schedule => ({
   lastRunAt: null,
   lastTaskId: null,
   lastError: null,
+  unfiredSince: null,
 })
 const delayOf = (jitterSeconds: number, at: number) =>
   Date.parse(taskFor(schedule(jitterSeconds), { at, now: at }).not_before!) - at

@@ -31,6 +31,14 @@ export interface Round {
 
 export function createRound({ client, file, ledger, clock, log }: RoundParts): Round {
   let followedAt = Number.NEGATIVE_INFINITY
+  let seenAt = Number.POSITIVE_INFINITY
+
+  /** At the start, and whenever the clock was set back: what it passed over while it was ahead would not come for as long. */
+  function noticeClock(): void {
+    const now = clock.now()
+    if (now < seenAt) file.rewind(now)
+    seenAt = now
+  }
 
   async function follow(): Promise<void> {
     const isDue = file.due(clock.now(), 1).length > 0
@@ -49,7 +57,9 @@ export function createRound({ client, file, ledger, clock, log }: RoundParts): R
     const refusedAt = answers.findIndex((answer) => answer.refusal !== undefined)
     const fired = answers.slice(0, refusedAt < 0 ? runs.length : refusedAt)
     const refusal = answers[refusedAt]?.refusal
-    const isLate = now - from > 2 * ((calendar.after(from) ?? now) - from)
+    // The policy may pass over what is refused, from one run to the next: how late it is counts from the first of them.
+    const since = schedule.unfiredSince ?? from
+    const isLate = now - since > 2 * ((calendar.after(since) ?? now) - since)
     // A run that was there already was fired by another scheduler, perhaps in time.
     const isOverdue =
       isLate && (refusal !== undefined || fired.length === 0 || fired.some(({ isNew }) => isNew))
@@ -59,11 +69,18 @@ export function createRound({ client, file, ledger, clock, log }: RoundParts): R
       from,
       next: refusal === undefined ? next : runs[refusedAt]!,
       fired: last && { runAt: runs[fired.length - 1]!, taskId: last.taskId },
-      refused: refusal === undefined ? undefined : { error: refusal, holdUntil: now + REFUSED_MS },
-      overdueRunAt: isOverdue ? from : undefined,
+      lastError: refusal ?? (last === undefined ? schedule.lastError : null),
+      holdUntil: refusal === undefined ? 0 : now + REFUSED_MS,
+      unfiredSince: unfiredSince(),
+      overdueRunAt: isOverdue ? since : undefined,
     }
     file.advance(step)
-    tell(schedule, { step, runs, firedCount: fired.length })
+    tell(schedule, { step, refusal, runs, firedCount: fired.length })
+
+    function unfiredSince(): number | null {
+      if (last === undefined) return refusal === undefined ? schedule.unfiredSince : since
+      return refusal === undefined ? null : runs[refusedAt]!
+    }
   }
 
   async function create(schedule: Schedule, runs: readonly number[], now: number): Promise<Answer[]> {
@@ -79,11 +96,10 @@ export function createRound({ client, file, ledger, clock, log }: RoundParts): R
     }
   }
 
-  function tell({ scheduleId, definition }: Schedule, { step, runs, firedCount }: Told): void {
+  function tell({ scheduleId, definition }: Schedule, { step, refusal, runs, firedCount }: Told): void {
     const facts = { schedule_id: scheduleId, name: definition.name }
-    const { refused, fired, from } = step
-    if (refused !== undefined)
-      log.warn({ ...facts, reason: refused.error }, 'a run was refused and is tried again')
+    const { fired, from } = step
+    if (refusal !== undefined) log.warn({ ...facts, reason: refusal }, 'a run was refused and is tried again')
     if (fired !== undefined)
       log.info(
         { ...facts, run_at: iso(fired.runAt), runs: firedCount, task_id: fired.taskId },
@@ -120,6 +136,7 @@ export function createRound({ client, file, ledger, clock, log }: RoundParts): R
 
   return {
     runOnce: async () => {
+      noticeClock()
       await follow()
       const due = file.due(clock.now(), DUE_MAX)
       for (let at = 0; at < due.length; at += FIRED_AT_ONCE)
@@ -132,6 +149,7 @@ export function createRound({ client, file, ledger, clock, log }: RoundParts): R
 
 interface Told {
   readonly step: Advance
+  readonly refusal: string | undefined
   readonly runs: readonly number[]
   readonly firedCount: number
 }

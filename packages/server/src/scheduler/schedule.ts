@@ -68,8 +68,10 @@ export interface Schedule {
   readonly nextRunAt: number | null
   readonly lastRunAt: number | null
   readonly lastTaskId: string | null
-  /** Why the run that is due could not be fired. */
+  /** Why no run could be fired since the last one that was. */
   readonly lastError: string | null
+  /** The first run that was refused since then. */
+  readonly unfiredSince: number | null
 }
 
 export function calendarFor(definition: Definition): Calendar {

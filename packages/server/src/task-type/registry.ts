@@ -1,11 +1,11 @@
 // What this server knows of the registered types. A creation asks here, not the database: what was read is trusted for half a
 // minute, so that a change is effective everywhere within a minute, and at once on the server that made it.
 import { createLatest } from '../auth/latest.ts'
+import { createTrusted } from '../auth/trusted.ts'
 import type { Clock } from '../clock.ts'
 import type { JsonObject } from '../engine/model.ts'
 import type { TaskType, TaskTypeStore } from '../store/task-types.ts'
 import { compileSchema, type PayloadSchema } from './schema.ts'
-import { createTrusted } from './trusted.ts'
 
 const TRUST_MS = 30_000
 /** Names of types in use on one server, those that are not registered among them. */
@@ -43,11 +43,10 @@ export function createTypeRegistry(parts: {
     clock,
   })
   const compiled = createLatest<PayloadSchema>(COMPILED_MAX)
-  const find = (tenantId: string, type: string) => types.get(keyOf(tenantId, type))
 
   return {
-    find,
-    isRegisteredOnly: (tenantId) => tenants.get(tenantId),
+    find: async (tenantId, type) => types.get(keyOf(tenantId, type)),
+    isRegisteredOnly: async (tenantId) => tenants.get(tenantId),
     schemaOf: ({ paramsSchema: text }) => {
       if (text === null) return null
       const known = compiled.get(text)

@@ -119,7 +119,11 @@ function completedBody(
   })
   const whole = { ...facts, result_payload: command.result }
   if (fits(whole, context.policy)) return whole
-  const pointing = { ...facts, how_to_retrieve: howToRetrieve(task) }
+  const pointing = {
+    ...facts,
+    how_to_retrieve: howToRetrieve(task),
+    result_sha256: hashOfJson(command.result),
+  }
   return fits(pointing, context.policy) ? pointing : facts
 }
 
