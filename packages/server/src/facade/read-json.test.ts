@@ -25,6 +25,12 @@ test.each([['{"a":'], ['{a:1}'], ['nul'], ['{"a":1}}'], ['\ufeff{}']])('%j is re
   )
 })
 
+test('more members than any batch has are refused before they are parsed', () => {
+  const body = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":":"`).join(',')}}`
+  expect(Object.keys(read(body(500_000)) as object)).toHaveLength(500_000)
+  expect(() => read(body(500_001))).toThrow(expect.objectContaining({ code: 'payload_too_large' }))
+})
+
 test('bytes that are not UTF-8 are refused, not replaced', () => {
   expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/)
 })
