@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type ConfigValues, configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { makeCertificate } from './certificate.ts'
-import { authorized, createTestApp, KEY } from './facade-kit.ts'
+import { authorized, createTestApp, KEY, TASK_ID } from './facade-kit.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterAll(async () => {
@@ -27,10 +27,11 @@ async function start(values: ConfigValues = {}): Promise<RunningGate> {
   return gate
 }
 
+const EVERY_ROW = { tenantId: 'default', severity: null, since: null, before: null, limit: 100 } as const
 const BRIEF = { headMs: 200, requestMs: 400, contentMs: 800, silenceMs: 300, checkEveryMs: 50 }
 
-async function brief() {
-  const { app } = createTestApp({ leaseNext: () => new Promise(() => {}) }, { patience: BRIEF })
+async function brief(patience = BRIEF) {
+  const { app } = createTestApp({ leaseNext: () => new Promise(() => {}) }, { patience })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   closing.push(() => app.close())
   return { port: Number(new URL(url).port) }
@@ -59,6 +60,24 @@ test.each([
   const answer = await text(socket)
   expect(answer).toMatch(/^(HTTP\/1\.1 (408|401) |$)/)
   expect(socket.destroyed).toBe(true)
+})
+
+test.each([
+  ['POST /v1/tasks', 401],
+  ['POST /nowhere', 404],
+  ['POST /%zz', 400],
+  [`PUT /v1/tasks/${TASK_ID}/result/content`, 401],
+])('who was refused (%s) does not go on sending for as long as content may take', async (line, status) => {
+  const { port } = await brief({ ...BRIEF, contentMs: 600_000 })
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.write(
+    `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 999999\r\n\r\n`,
+  )
+  trickle(socket, ' ')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk))
+  await once(socket, 'close')
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
 })
 
 test('a client that sends nothing, and one that waits for nothing, is cut off', async () => {
@@ -152,8 +171,28 @@ test('pages of other origins get nothing unless they are named', async () => {
     (await fetch(`${gate.url}/v1/tasks`, preflight)).headers.get('access-control-allow-origin'),
   ).toBeNull()
   const headers = { ...authorized, origin: ORIGIN }
-  const reply = await fetch(`${gate.url}/v1/config`, { headers })
-  expect([reply.status, ((await reply.json()) as { header: string }).header]).toEqual([403, 'origin'])
+  const paths = ['/v1/config', `/v1/tasks/${TASK_ID}/result/content`]
+  for (const path of paths) {
+    const reply = await fetch(`${gate.url}${path}`, { headers })
+    expect([reply.status, ((await reply.json()) as { header: string }).header]).toEqual([403, 'origin'])
+  }
+  await gate.audit.settled()
+  const rows = await gate.store.listAudit({ ...EVERY_ROW, event: 'authorization.failed' })
+  expect(rows.map(({ principal, reason }) => [principal, reason])).toEqual(
+    paths.map(() => [null, expect.stringContaining(`Origin "${ORIGIN}"`)]),
+  )
+})
+
+test("a name that is not the server's is refused at /mcp, and on record", async () => {
+  const gate = await start()
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  const head = `POST /mcp HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json`
+  const reply = await raw(gate.port, `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  expect(reply).toMatch(/^HTTP\/1\.1 403 /)
+  await gate.audit.settled()
+  expect(await gate.store.listAudit({ ...EVERY_ROW, event: 'authorization.failed' })).toMatchObject([
+    { principal: null, ip: '127.0.0.1', reason: expect.stringContaining('Host "evil.example"') },
+  ])
 })
 
 test('pages of an origin that is named may call, and no others', async () => {
@@ -197,16 +236,7 @@ test('who is behind a proxy is believed of trusted proxies alone', async () => {
     const gate = await start(values)
     const reply = await fetch(`${gate.url}/v1/config`, { headers: forwarded })
     await gate.audit.settled()
-    const [row] = await gate.store.listAudit({
-      ...{
-        tenantId: 'default',
-        event: 'authentication.failed',
-        severity: null,
-        since: null,
-        before: null,
-        limit: 1,
-      },
-    } as const)
+    const [row] = await gate.store.listAudit({ ...EVERY_ROW, event: 'authentication.failed' })
     return [row?.ip, reply.headers.get('strict-transport-security') !== null]
   }
   expect(await seen({})).toEqual(['127.0.0.1', false])
