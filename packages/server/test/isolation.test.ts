@@ -266,6 +266,7 @@ describe.each(GROUNDS)('on %s', (kind) => {
       for (const task of scene.ids.task) {
         for (const lease of scene.ids.lease)
           expect(told(await ask('settle', outcomes(task, lease)), task)).toBe(never)
+        expect(await lastAttempt()).toBe(attemptAt(task, 'settle'))
       }
       expect(await stateOfA()).toBe(before)
     })
