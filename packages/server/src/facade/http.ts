@@ -173,7 +173,10 @@ function cutOffUnreadBodies(app: FastifyInstance, requestMs: number): void {
   app.server.on('request', (request, response) => {
     response.once('finish', () => {
       if (request.complete) return
-      const timer = setTimeout(() => request.socket.destroy(), requestMs).unref()
+      const cutOff = () => {
+        if (!request.complete) request.socket.destroy() // else the connection has gone on to the next request
+      }
+      const timer = setTimeout(cutOff, requestMs).unref()
       request.once('close', () => clearTimeout(timer))
     })
   })
