@@ -19,7 +19,7 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** The paths of everything that is read page by page, but for what is an operator's or within a task. */
 const LISTS = Object.values(contract as Record<string, Operation>).flatMap((operation) => {
   const { path, pathFields } = routeOf(operation)
-  const isPaged = 'cursor' in ((jsonSchema(operation.input).properties ?? {}) as object)
+  const isPaged = Object.hasOwn(jsonSchema(operation.input).properties ?? {}, 'cursor')
   return isPaged && pathFields.length === 0 && operation.role === undefined ? [path] : []
 })
 
