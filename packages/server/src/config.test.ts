@@ -119,6 +119,7 @@ test('the defaults are those of the specification', () => {
       globalCallsPerMinute: 0,
       principalCallsPerHour: 0,
       failedLoginsPerMinute: 100,
+      signInRequestsPerMinute: 600,
       redisUrl: null,
     },
     oauth: {

@@ -235,6 +235,7 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     ...(oauth && { oauth }),
     limiter: gate.limits.limiter,
     failedLogins: gate.limits.failedLogins,
+    signIns: gate.limits.signIns,
     hostGuard: createHostGuard({ loopback, allowedHosts: loopback ? ownNames : allowedHosts, corsOrigins }),
     originGuard: createOriginGuard({ loopback, allowedHosts: ownNames, corsOrigins }),
     corsOrigins,

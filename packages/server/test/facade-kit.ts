@@ -8,6 +8,7 @@ import { type CallLog, createDispatch } from '../src/facade/dispatch.ts'
 import type { CallContext, Handlers } from '../src/facade/handler.ts'
 import { createHostGuard, createOriginGuard } from '../src/facade/host-guard.ts'
 import { createHttp, type HttpParts } from '../src/facade/http.ts'
+import { createAddressLimit } from '../src/limits/address-limit.ts'
 import { createFailedLogins } from '../src/limits/failed-logins.ts'
 
 export const KEY = 'a-shared-key-of-the-tests'
@@ -79,6 +80,7 @@ export function createTestApp(script: Script = {}, parts: Partial<HttpParts> = {
     audit,
     authenticate: createAuthenticate({ mode: 'keys', apiKey: KEY }, refuseKeys),
     limiter: UNLIMITED_LIMITER,
+    signIns: createAddressLimit({ perMinute: 0, clock }),
     failedLogins: createFailedLogins({ perMinute: 0, clock }),
     hostGuard: createHostGuard({ loopback: true }),
     originGuard: createOriginGuard({ loopback: true }),

@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type ConfigValues, configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
 import { makeCertificate } from './certificate.ts'
-import { authorized, createTestApp, KEY } from './facade-kit.ts'
+import { authorized, createTestApp, KEY, TASK_ID } from './facade-kit.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterAll(async () => {
@@ -27,10 +27,11 @@ async function start(values: ConfigValues = {}): Promise<RunningGate> {
   return gate
 }
 
+const EVERY_ROW = { tenantId: 'default', severity: null, since: null, before: null, limit: 100 } as const
 const BRIEF = { headMs: 200, requestMs: 400, contentMs: 800, silenceMs: 300, checkEveryMs: 50 }
 
-async function brief() {
-  const { app } = createTestApp({ leaseNext: () => new Promise(() => {}) }, { patience: BRIEF })
+async function brief(patience = BRIEF) {
+  const { app } = createTestApp({ leaseNext: () => new Promise(() => {}) }, { patience })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   closing.push(() => app.close())
   return { port: Number(new URL(url).port) }
@@ -59,6 +60,24 @@ test.each([
   const answer = await text(socket)
   expect(answer).toMatch(/^(HTTP\/1\.1 (408|401) |$)/)
   expect(socket.destroyed).toBe(true)
+})
+
+test.each([
+  ['POST /v1/tasks', 401],
+  ['POST /nowhere', 404],
+  ['POST /%zz', 400],
+  [`PUT /v1/tasks/${TASK_ID}/result/content`, 401],
+])('who was refused (%s) does not go on sending for as long as content may take', async (line, status) => {
+  const { port } = await brief({ ...BRIEF, contentMs: 600_000 })
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.write(
+    `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 999999\r\n\r\n`,
+  )
+  trickle(socket, ' ')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk))
+  await new Promise((resolve) => socket.once('close', resolve)) // by a reset, often
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
 })
 
 test('a client that sends nothing, and one that waits for nothing, is cut off', async () => {
@@ -96,6 +115,40 @@ test.each([
   expect(reply.toLowerCase()).toContain('x-ratelimit-limit: unlimited')
   expect(reply).toContain('"error":"invalid_input"')
 })
+
+const BOMBS = {
+  'members without end': `{"type":"t",${Array.from({ length: 1_000_000 }, (_, at) => `"k${at}":1`).join(',')}}`,
+  'one member again and again': `{"type":"t",${'"a":1,'.repeat(4_000_000)}"b":1}`,
+  'members of a payload': `{"type":"t","payload":{${Array.from({ length: 1_000_000 }, (_, at) => `"k${at}":1`).join(',')}}}`,
+  'lists without end': `{"type":"t","payload":{"a":[${'[],'.repeat(8_000_000)}1]}}`,
+  'lists within lists': `{"type":"t","payload":{"a":${'['.repeat(4_000_000)}`,
+  'a number of a million digits': `{"type":"t","priority":${'9'.repeat(1_000_000)}}`,
+  'numbers without end': `{"type":"t","payload":{"a":[${'1,'.repeat(12_000_000)}1]}}`,
+}
+
+test.each(Object.entries(BOMBS))(
+  'a body that is a bomb (%s) is refused, and leaves nothing',
+  async (_what, body) => {
+    const gate = await start()
+    const accept = 'application/json, text/event-stream'
+    const headers = { ...authorized, accept, 'content-type': 'application/json' }
+    const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asyncgate_create_task","arguments":${body}}}`
+    for (const [path, text] of [
+      ['/v1/tasks', body],
+      ['/mcp', call],
+    ] as const) {
+      const reply = await fetch(`${gate.url}${path}`, { method: 'POST', headers, body: text })
+      const said = await reply.text()
+      expect([path, said.length < 2_000, said]).toEqual([
+        ...[path, true, expect.stringMatching(/invalid_input|payload_too_large/)],
+      ])
+    }
+    const { tasks } = (await (await fetch(`${gate.url}/v1/tasks`, { headers: authorized })).json()) as {
+      tasks: unknown[]
+    }
+    expect(tasks).toEqual([])
+  },
+)
 
 test('a request id with a line break, or a long one, is not taken over', async () => {
   const gate = await start()
@@ -152,8 +205,28 @@ test('pages of other origins get nothing unless they are named', async () => {
     (await fetch(`${gate.url}/v1/tasks`, preflight)).headers.get('access-control-allow-origin'),
   ).toBeNull()
   const headers = { ...authorized, origin: ORIGIN }
-  const reply = await fetch(`${gate.url}/v1/config`, { headers })
-  expect([reply.status, ((await reply.json()) as { header: string }).header]).toEqual([403, 'origin'])
+  const paths = ['/v1/config', `/v1/tasks/${TASK_ID}/result/content`]
+  for (const path of paths) {
+    const reply = await fetch(`${gate.url}${path}`, { headers })
+    expect([reply.status, ((await reply.json()) as { header: string }).header]).toEqual([403, 'origin'])
+  }
+  await gate.audit.settled()
+  const rows = await gate.store.listAudit({ ...EVERY_ROW, event: 'authorization.failed' })
+  expect(rows.map(({ principal, reason }) => [principal, reason])).toEqual(
+    paths.map(() => [null, expect.stringContaining(`Origin "${ORIGIN}"`)]),
+  )
+})
+
+test("a name that is not the server's is refused at /mcp, and on record", async () => {
+  const gate = await start()
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  const head = `POST /mcp HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json`
+  const reply = await raw(gate.port, `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  expect(reply).toMatch(/^HTTP\/1\.1 403 /)
+  await gate.audit.settled()
+  expect(await gate.store.listAudit({ ...EVERY_ROW, event: 'authorization.failed' })).toMatchObject([
+    { principal: null, ip: '127.0.0.1', reason: expect.stringContaining('Host "evil.example"') },
+  ])
 })
 
 test('pages of an origin that is named may call, and no others', async () => {
@@ -197,16 +270,7 @@ test('who is behind a proxy is believed of trusted proxies alone', async () => {
     const gate = await start(values)
     const reply = await fetch(`${gate.url}/v1/config`, { headers: forwarded })
     await gate.audit.settled()
-    const [row] = await gate.store.listAudit({
-      ...{
-        tenantId: 'default',
-        event: 'authentication.failed',
-        severity: null,
-        since: null,
-        before: null,
-        limit: 1,
-      },
-    } as const)
+    const [row] = await gate.store.listAudit({ ...EVERY_ROW, event: 'authentication.failed' })
     return [row?.ip, reply.headers.get('strict-transport-security') !== null]
   }
   expect(await seen({})).toEqual(['127.0.0.1', false])

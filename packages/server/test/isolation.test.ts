@@ -1,5 +1,8 @@
 // Tenant B with every id of tenant A, on every route and every tool: the answer is that for an id that never was, word for
 // word, and nothing of A has changed. What is tried is made from the contract, so that a new operation is tried as well.
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   type Client,
   contract,
@@ -20,6 +23,7 @@ import { openTestStore, openUnfilteredStore, type OpenedStore, STORE_KINDS } fro
 import { filterless } from './unfiltered.ts'
 import { stateText } from './whole-state.ts'
 
+const SECRET = 'secret-of-a'
 const NEVER = '0198c0de-dead-7000-8000-00000000beef'
 const OPERATIONS = Object.keys(contract) as OperationKey[]
 const OPERATOR = { ...SHARED_CALLER, role: 'operator' } as const
@@ -65,6 +69,8 @@ interface Scene {
     Record<'task' | 'lease' | 'receipt' | 'key' | 'account' | 'client', readonly string[]>
   >
   readonly cursors: Readonly<Partial<Record<OperationKey, string>>>
+  /** Of a result that is kept in a channel. */
+  readonly pointer: string
 }
 
 async function setScene(a: Client): Promise<Scene> {
@@ -97,7 +103,11 @@ async function setScene(a: Client): Promise<Scene> {
     lease_id: failed!.lease_id,
     error: { code: 'x', message: 'x' },
   })
-  await a.complete({ worker_id, task_id: done!.task_id, lease_id: done!.lease_id, result: 1 })
+  const doing = { worker_id, task_id: done!.task_id, lease_id: done!.lease_id }
+  const put = await a.putTaskResult({ ...doing, content: SECRET, channel: 'blob' })
+  await a.complete({ ...doing, result: 1, artifacts: [put] })
+  await a.archiveTaskResult({ task_id: done!.task_id, pointer: put.pointer, channel: 'file' })
+  await a.putTaskType({ task_type: SECRET, description: SECRET })
   await a.cancelTask({ task_id: made[3]!.task_id })
   await a.reportProgress({
     worker_id,
@@ -129,6 +139,7 @@ async function setScene(a: Client): Promise<Scene> {
       listAccounts: accountsPage.next_cursor!,
       listClients: clientsPage.next_cursor!,
     },
+    pointer: put.pointer,
   }
 }
 
@@ -139,15 +150,20 @@ describe.each(GROUNDS)('on %s', (kind) => {
   let opened: OpenedStore
   let gate: RunningGate
   let scene: Scene
+  let keyOfA: string
   let keyOfB: string
+  let folder: string
   const doors = new Map<string, Door>()
 
   beforeAll(async () => {
     opened = await (kind === 'row-level security alone' ? openUnfilteredStore() : openTestStore(kind))
-    const config = configOf({ port: 0, auth: { api_key: 'unused' }, log: { level: 'silent' } })
+    folder = await mkdtemp(join(tmpdir(), 'asyncgate-isolation-'))
+    const channels = { blob_path: join(folder, 'blob'), file_path: join(folder, 'file') }
+    const config = configOf({ port: 0, auth: { api_key: 'unused' }, log: { level: 'silent' }, channels })
     gate = await startGate(config, { store: { ...opened.store, close: async () => {} }, hashCost: CHEAP })
     const [a, b] = [await keyOf('a'), await keyOf('b')]
     scene = await setScene(createClient({ url: gate.url, apiKey: a, retry: false }))
+    keyOfA = a
     keyOfB = b
     for (const protocol of PROTOCOLS) doors.set(protocol, openDoor(protocol, gate.url))
   })
@@ -155,6 +171,7 @@ describe.each(GROUNDS)('on %s', (kind) => {
     for (const door of doors.values()) await door.close()
     await gate.stop()
     await opened.dispose()
+    await rm(folder, { recursive: true })
   })
 
   /** An administrator: nothing but the tenant stands between it and what is A's. */
@@ -168,6 +185,16 @@ describe.each(GROUNDS)('on %s', (kind) => {
   const stateOfA = () => stateText(opened.store, 'a')
   const told = ({ status, body }: Answer, id: string) =>
     JSON.stringify({ status, body }).replaceAll(id, '<id>')
+
+  /** As the operators' log has it. */
+  const attemptAt = (id: string, key: OperationKey) =>
+    `critical: Tenant b asked for ${id}, which is of tenant a. Operation ${key}.`
+  async function lastAttempt(): Promise<string> {
+    await gate.audit.settled()
+    const facts = { tenantId: 'default', severity: null, since: null, before: null, limit: 1 }
+    const [row] = await opened.store.listAudit({ ...facts, event: 'cross_tenant.attempted' })
+    return `${row?.severity}: ${row?.reason}`
+  }
 
   for (const protocol of PROTOCOLS) {
     const ask = (key: OperationKey, input: object) => doors.get(protocol)!.call(key, input, keyOfB)
@@ -187,6 +214,8 @@ describe.each(GROUNDS)('on %s', (kind) => {
             for (const id of scene.ids[sort])
               expect(told(await ask(key, input(id)), id)).toBe(told(never, NEVER))
             expect(await stateOfA()).toBe(before)
+            if (mustBeFound(key, name))
+              expect(await lastAttempt()).toBe(attemptAt(scene.ids[sort].at(-1)!, key))
           },
         )
       }
@@ -197,7 +226,7 @@ describe.each(GROUNDS)('on %s', (kind) => {
       `lists, claims and obligations hold nothing of another tenant, over ${protocol} on ${kind}`,
       async () => {
         const before = await stateOfA()
-        const secrets = Object.values(scene.ids).flat()
+        const secrets = [...Object.values(scene.ids).flat(), scene.pointer, SECRET]
         const calls: [OperationKey, object][] = [
           ['listTasks', {}],
           ['listReceipts', {}],
@@ -208,6 +237,8 @@ describe.each(GROUNDS)('on %s', (kind) => {
           ['listKeys', {}],
           ['listAccounts', {}],
           ['listClients', {}],
+          ['listTaskTypes', {}],
+          ['listAudit', { limit: 200 }],
           ['getConfig', {}],
           ...Object.entries(scene.cursors).map(
             ([key, cursor]) => [key as OperationKey, { cursor }] as [OperationKey, object],
@@ -235,10 +266,72 @@ describe.each(GROUNDS)('on %s', (kind) => {
       for (const task of scene.ids.task) {
         for (const lease of scene.ids.lease)
           expect(told(await ask('settle', outcomes(task, lease)), task)).toBe(never)
+        expect(await lastAttempt()).toBe(attemptAt(task, 'settle'))
       }
       expect(await stateOfA()).toBe(before)
     })
   }
+
+  verifies('TEN-2', `content of another tenant is neither given nor taken, on ${kind}`, async () => {
+    const before = await stateOfA()
+    const kept = async () => (await readdir(folder, { recursive: true })).toSorted()
+    const files = await kept()
+    const send = async (method: 'GET' | 'PUT', task: string, query: Record<string, string>, key = keyOfB) => {
+      const address = `${gate.url}/v1/tasks/${task}/result/content?${new URLSearchParams(query).toString()}`
+      const init = { method, headers: { authorization: `Bearer ${key}` } }
+      const reply = await fetch(address, method === 'PUT' ? { ...init, body: 'mine now' } : init)
+      return { status: reply.status, text: await reply.text() }
+    }
+    const worded = ({ status, text }: { status: number; text: string }, id: string) =>
+      JSON.stringify([status, text.replaceAll(id, '<id>').replace(/"request_id":"[^"]+"/, '')])
+    const { pointer } = scene
+    for (const query of [{}, { pointer }]) {
+      const never = worded(await send('GET', NEVER, query), NEVER)
+      expect(never).toContain('not_found')
+      for (const id of scene.ids.task) expect(worded(await send('GET', id, query), id)).toBe(never)
+      expect(await lastAttempt()).toBe(attemptAt(scene.ids.task.at(-1)!, 'fetchTaskResult'))
+    }
+    for (const lease_id of scene.ids.lease) {
+      const query = { worker_id: 'w', lease_id, channel: 'blob' }
+      const never = worded(await send('PUT', NEVER, query), NEVER)
+      for (const id of scene.ids.task) expect(worded(await send('PUT', id, query), id)).toBe(never)
+    }
+    expect([await stateOfA(), await kept()]).toEqual([before, files])
+    const own = scene.ids.task.map((id) => send('GET', id, { pointer }, keyOfA))
+    expect((await Promise.all(own)).filter(({ text }) => text === SECRET)).toHaveLength(1)
+  })
+
+  verifies(
+    'TEN-2',
+    `a pointer of another tenant, named as one's own, leads nowhere, on ${kind}`,
+    async () => {
+      const b = createClient({ url: gate.url, apiKey: keyOfB, retry: false })
+      const { task_id } = await b.createTask({ type: 'thief' })
+      const [held] = (await b.leaseNext({ worker_id: 'w', accept_types: ['thief'] })).tasks
+      const { pointer } = scene
+      const artifacts = [{ pointer, channel: 'blob', key: 'k' }]
+      await b.complete({ worker_id: 'w', task_id, lease_id: held!.lease_id, artifacts })
+      for (const call of [
+        () => b.fetchTaskResult({ task_id, pointer }),
+        () => b.archiveTaskResult({ task_id, pointer, channel: 'file' }),
+      ])
+        await expect(call()).rejects.toMatchObject({ code: 'not_found' })
+    },
+  )
+
+  verifies('TEN-2', `a type of another tenant is none, on ${kind}`, async () => {
+    const [a, b] = [keyOfA, keyOfB].map((apiKey) => createClient({ url: gate.url, apiKey, retry: false }))
+    const task_type = SECRET
+    await expect(b!.getTaskType({ task_type })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(b!.deleteTaskType({ task_type })).rejects.toMatchObject({ code: 'not_found' })
+    await b!.putTaskType({ task_type, description: 'of b', enabled: false })
+    await b!.setRegisteredOnly({ registered_only: true })
+    expect(await a!.getTaskType({ task_type })).toMatchObject({ description: SECRET, enabled: true })
+    expect(await a!.listTaskTypes({})).toMatchObject({ registered_only: false })
+    await b!.deleteTaskType({ task_type })
+    await b!.setRegisteredOnly({ registered_only: false })
+    expect((await a!.listTaskTypes({})).types).toHaveLength(1)
+  })
 
   verifies('TEN-2', `an idempotency key of another tenant is a key of one's own, on ${kind}`, async () => {
     const [a, b] = ['a', 'b'].map((tenantId) => ({ ...SHARED_CALLER, tenantId }))

@@ -268,6 +268,30 @@ verifies('LIM-1', 'the whole server has a limit of its own', async () => {
   expect(rateOf((await configCall(gate, one.key)).headers)).toMatchObject({ limit: '6', bucket: 'global' })
 })
 
+verifies('LIM-1', 'content that is sent or fetched as it is costs a call, and says so', async () => {
+  const gate = await start('memory')
+  const { tenant_id, key } = await tenantWith(gate, { calls_per_hour: 7 })
+  const client = createClient({ url: gate.url, apiKey: key, retry: false })
+  const { task_id } = await client.createTask({ type: 'a' })
+  const [held] = (await client.leaseNext({ worker_id: 'w' })).tasks
+  const lease = { worker_id: 'w', lease_id: held!.lease_id }
+  const content = `${gate.url}/v1/tasks/${task_id}/result/content`
+  const query = new URLSearchParams({ ...lease, channel: 'inline' }).toString()
+  const put = () => fetch(`${content}?${query}`, { ...withKey(key), method: 'PUT', body: 'x' })
+  const sent = await put()
+  expect([sent.status, rateOf(sent.headers).remaining]).toEqual([200, '4'])
+  const artifact = (await sent.json()) as { pointer: string }
+  await client.complete({ ...lease, task_id, artifacts: [artifact] })
+  const fetched = await fetch(content, withKey(key))
+  expect([fetched.status, await fetched.text()]).toEqual([200, 'x'])
+  expect(rateOf(fetched.headers)).toMatchObject({
+    ...{ limit: '7', remaining: '2', bucket: `tenant:${tenant_id}:calls` },
+  })
+  await Promise.all([fetch(content, withKey(key)), fetch(content, withKey(key))])
+  for (const refused of [await put(), await fetch(content, withKey(key))])
+    expect([refused.status, rateOf(refused.headers).remaining]).toEqual([429, '0'])
+})
+
 verifies('LIM-1', 'two servers on one PostgreSQL admit together what a tenant may', async () => {
   const servers = [await start('postgres'), await start('postgres')]
   const { key } = await tenantWith(servers[0]!, { calls_per_hour: 300 })

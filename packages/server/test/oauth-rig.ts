@@ -54,6 +54,7 @@ export async function openOAuthRig(
   kind: StoreKind,
   oauth: NonNullable<ConfigValues['oauth']> = {},
   parts: Partial<GateParts> = {},
+  values: ConfigValues = {},
 ): Promise<OAuthRig> {
   const opened = await openTestStore(kind)
   const port = await freePort()
@@ -66,6 +67,8 @@ export async function openOAuthRig(
       auth: { api_key: SHARED },
       oauth: { issuer, secret: SECRET, ...oauth },
       lease: { sweep_interval_seconds: 3_600 },
+      limits: { sign_in_requests_per_minute: 0 }, // a test is one address, and in a hurry
+      ...values,
     })
     return startGate(config, {
       clock,

@@ -377,8 +377,29 @@ describe('over HTTP', () => {
     await rig.client.complete({ ...held, artifacts: [page] })
     const { headers } = await fetch(contentUrl(held.task_id), { headers: auth })
     expect(headers.get('content-disposition')).toContain('attachment')
-    expect(headers.get('content-security-policy')).toBe('sandbox')
+    expect(headers.get('content-security-policy')).toMatch(
+      /default-src 'none'.*frame-ancestors 'none'; sandbox$/,
+    )
     expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('a media type that no header can carry is refused with the upload', async () => {
+    const held = await rig.hold()
+    for (const content_type of [
+      'text/html\r\n; a=b',
+      'text/html;\nx=y',
+      'text/html; a="\u0001"',
+      'text/html; a="☃"',
+      'text/html; a="\t"',
+    ])
+      await expect(rig.client.putTaskResult({ ...held, content: 'x', content_type })).rejects.toMatchObject({
+        ...{ code: 'invalid_input', details: { field: 'content_type' } },
+      })
+    const content_type = 'text/csv; charset=utf-8; header="a b"'
+    const put = await rig.client.putTaskResult({ ...held, content: 'x', content_type, channel: 'blob' })
+    await rig.client.complete({ ...held, artifacts: [put] })
+    const reply = await fetch(contentUrl(held.task_id), { headers: auth })
+    expect([reply.headers.get('content-type'), await reply.text()]).toEqual([content_type, 'x'])
   })
 
   test('what a worker says of something elsewhere is believed as far as it makes sense', async () => {

@@ -37,7 +37,7 @@ export const resultOperations = {
       content_type: z
         .string()
         .regex(
-          /^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=("[^"\\\r\n]*"|[\w.+-]+))*$/,
+          /^[\w.+-]+\/[\w.+-]+( *; *[\w.+-]+=("[ !#-[\]-~]*"|[\w.+-]+))*$/, // nothing that a header cannot carry
           'it must be a media type, e.g. text/csv',
         )
         .max(200)

@@ -31,7 +31,8 @@ export interface Login {
   withPassword(attempt: {
     readonly name: string
     readonly password: string
-    readonly ip: string
+    /** Where it comes from. */
+    readonly network: string
     /** The only tenant that will do, where the client belongs to one. */
     readonly tenantId: string | null
   }): Promise<SignedIn>
@@ -59,10 +60,10 @@ export function createLogin({ store, clock, random, hashCost }: LoginParts): Log
 
   return {
     find,
-    withPassword: async ({ name, password, ip, tenantId }) => {
+    withPassword: async ({ name, password, network, tenantId }) => {
       const counted = [
         { key: `account ${nameKey(name)}`, max: ACCOUNT_FAILURES_MAX },
-        { key: `address ${ip}`, max: ADDRESS_FAILURES_MAX },
+        { key: `address ${network}`, max: ADDRESS_FAILURES_MAX },
       ]
       const seconds = Math.max(...counted.map(({ key, max }) => failures.secondsToWait(key, max)))
       if (seconds > 0) return { outcome: 'wait', seconds }

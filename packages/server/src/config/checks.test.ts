@@ -29,7 +29,7 @@ test.each(refused)('refuses %s', (_what, values, message) => {
   expect(() => requireServable(configOf(values))).toThrow(message)
 })
 
-const SIGN_IN = { issuer: 'https://gate.example', secret: 's'.repeat(32) }
+const SIGN_IN = { issuer: 'https://gate.example', secret: '8f1d0c47a2b95e6330d9c1f47be82a56' }
 const unsafeSignIn: [string, string, ConfigValues][] = [
   ['http elsewhere', 'oauth.issuer', { oauth: { ...SIGN_IN, issuer: 'http://gate.example' } }],
   [
@@ -38,6 +38,11 @@ const unsafeSignIn: [string, string, ConfigValues][] = [
     { oauth: { ...SIGN_IN, issuer: 'http://127.0.0.1:8420' }, environment: 'production' },
   ],
   ['no secret', 'oauth.secret', { oauth: { issuer: SIGN_IN.issuer } }],
+  [
+    'a secret that can be guessed, in production',
+    'oauth.secret',
+    { oauth: { ...SIGN_IN, secret: 's'.repeat(32) }, environment: 'production' },
+  ],
   ['development mode', 'oauth.issuer', { oauth: SIGN_IN, auth: { mode: 'dev' } }],
   [
     'a provider without a client id',

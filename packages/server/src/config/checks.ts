@@ -73,6 +73,11 @@ function oauthProblems({ oauth, auth, environment }: Config): Problem[] {
     const message = 'It is needed where oauth.issuer is set. Take a random one: openssl rand -hex 32'
     problems.push({ where: 'oauth.secret', message })
   }
+  if (environment === 'production' && oauth.secret !== null && isGuessable(oauth.secret)) {
+    const message =
+      'It can be guessed, and production refuses it: who has it and the database can sign tokens. Take a random one: openssl rand -hex 32'
+    problems.push({ where: 'oauth.secret', message })
+  }
   if (oauth.upstreamIssuer !== null && oauth.upstreamClientId === null) {
     const message = 'It is needed where oauth.upstream_issuer is set.'
     problems.push({ where: 'oauth.upstream_client_id', message })

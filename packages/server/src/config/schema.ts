@@ -127,6 +127,14 @@ const limits = z.strictObject({
       max: COUNT_MAX,
     },
   ),
+  sign_in_requests_per_minute: whole(
+    'Requests to /oauth from one address, pages and tokens together; 0 is unlimited.',
+    {
+      default: 600,
+      min: 0,
+      max: COUNT_MAX,
+    },
+  ),
   redis_url: text(
     z
       .string()

@@ -81,8 +81,27 @@ export function auditRefusal(call: AuditedCall, input: unknown, error: GateError
   const entry = entryOf(call, `${call.key}: ${error.message}`)
   const event = REFUSALS[error.code]
   if (event !== undefined) audit.note({ ...entry, event })
-  if (error.code === 'not_found' || error.code === 'parent_not_found')
-    audit.lookOut(idsIn(input), entryOf(call, `Operation ${call.key}.`))
+  if (NOT_THERE.has(error.code)) audit.lookOut(idsIn(input), entryOf(call, `Operation ${call.key}.`))
+}
+
+const NOT_THERE: ReadonlySet<unknown> = new Set<ErrorCode>(['not_found', 'parent_not_found'])
+
+/** The lists, in input and reply alike, whose items are refused alone. */
+const BATCHES: Partial<Record<OperationKey, string>> = { settle: 'outcomes', createTasks: 'tasks' }
+
+/** A batch is answered as done, whatever became of its items. */
+export function auditItems(call: AuditedCall, input: unknown, reply: object, audit: Audit): void {
+  const name = BATCHES[call.key]
+  if (name === undefined) return
+  const asked = itemsIn(input, name)
+  const missing = itemsIn(reply, name).flatMap(({ error }, at) =>
+    NOT_THERE.has(error) ? idsIn(asked[at]) : [],
+  )
+  if (missing.length > 0) audit.lookOut(missing, entryOf(call, `Operation ${call.key}.`))
+}
+
+function itemsIn(whole: unknown, name: string): readonly { readonly error?: unknown }[] {
+  return ((whole as Record<string, unknown>)[name] ?? []) as object[] // by the contract, a list of objects in the reply
 }
 
 function entryOf({ caller, origin, requestId }: AuditedCall, reason: string): Omit<AuditEntry, 'event'> {

@@ -52,10 +52,11 @@ test('what comes while a write is under way goes together in the next', async ()
 test('a flood is bounded, and what is missing of it is said', async () => {
   const { audit, writes, setSlow } = setUp()
   setSlow(true)
-  for (let count = 0; count < 1_500; count += 1) audit.note(ENTRY)
+  const known = { ...ENTRY, principal: { kind: 'agent', id: 'alice' } } as const
+  for (let count = 0; count < 1_500; count += 1) audit.note(known)
   setSlow(false)
   await audit.settled()
-  audit.note(ENTRY)
+  audit.note(known)
   await audit.settled()
   const rows = writes.flat()
   expect(rows.filter(({ event }) => event === 'authentication.failed')).toHaveLength(1 + 1_000 + 1)
@@ -63,6 +64,22 @@ test('a flood is bounded, and what is missing of it is said', async () => {
     { severity: 'critical', tenantId: 'default', reason: expect.stringMatching(/^499 rows are missing/) },
   ])
   expect(Math.max(...writes.map((batch) => batch.length))).toBe(100)
+})
+
+test('strangers of one network fill no log; those of others, and callers who are known, are on record', async () => {
+  const { audit, writes } = setUp()
+  const from = (ip: string) => ({ ...ENTRY, origin: { ip, userAgent: null } })
+  for (let count = 0; count < 500; count += 1) audit.note(from(`2001:db8::${count.toString(16)}`))
+  await audit.settled()
+  expect(writes.flat()).toHaveLength(300)
+  audit.note(from('203.0.113.9'))
+  audit.note({ ...from('2001:db8::1'), principal: { kind: 'agent', id: 'alice' } })
+  await audit.settled()
+  expect(writes.flat().slice(300)).toMatchObject([
+    { event: 'audit.incomplete', reason: expect.stringMatching(/^200 rows are missing/) },
+    { ip: '203.0.113.9' },
+    { ip: '2001:db8::1' },
+  ])
 })
 
 test('without its database an act is not recorded and says so; a refusal is logged', async () => {

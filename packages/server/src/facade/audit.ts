@@ -7,6 +7,7 @@ import { createLine } from '../auth/line.ts'
 import { DEFAULT_TENANT, type Principal } from '../auth/caller.ts'
 import type { Clock } from '../clock.ts'
 import type { Ids } from '../ids.ts'
+import { networkOf } from '../limits/failed-logins.ts'
 import type { AuditRow, AuditStore } from '../store/audit.ts'
 import type { CallLog } from './dispatch.ts'
 
@@ -84,6 +85,10 @@ const IDS_MAX = 10
 const TEXT_LENGTH_MAX = 300
 const LIMITED_EVERY_MS = 60_000
 const LIMITED_KNOWN_MAX = 10_000
+/** In a minute, about calls from one network of which nobody knows whose they are: strangers must not fill the database. */
+const STRANGERS_ROWS_MAX = 300
+const STRANGERS_KNOWN_MAX = 10_000
+const MINUTE_MS = 60_000
 
 export interface AuditParts {
   readonly store: AuditStore
@@ -104,6 +109,7 @@ export function createAudit({ store, clock, ids, log }: AuditParts): Audit {
   let writing: Promise<void> | null = null
   const lookouts = new Set<Promise<void>>()
   const limited = createLatest<number>(LIMITED_KNOWN_MAX)
+  const strangers = createLatest<{ readonly since: number; readonly rows: number }>(STRANGERS_KNOWN_MAX)
   const oneAtATime = createLine({ atOnce: 1, waitingMax: LOOKOUTS_WAITING_MAX })
 
   async function write(): Promise<void> {
@@ -136,17 +142,32 @@ export function createAudit({ store, clock, ids, log }: AuditParts): Audit {
     return false
   }
 
+  function isFlood({ principal, origin }: AuditEntry): boolean {
+    if (principal !== null || origin.ip === null) return false
+    const network = networkOf(origin.ip)
+    const now = clock.now()
+    const last = strangers.get(network)
+    const { since, rows } =
+      last !== undefined && now - last.since < MINUTE_MS ? last : { since: now, rows: 0 }
+    strangers.set(network, { since, rows: rows + 1 })
+    return rows >= STRANGERS_ROWS_MAX
+  }
+
   function note(entry: AuditEntry): void {
     if (isRepeated(entry)) return
-    if (waiting.length >= WAITING_MAX) {
+    if (waiting.length >= WAITING_MAX || isFlood(entry)) {
       missing += 1
       return
     }
     if (missing > 0) {
-      const reason = `${missing} rows are missing: they came faster than they could be written.`
+      const reason = `${missing} rows are missing: they came too fast, or too many from one address.`
       missing = 0
-      note({ ...entry, event: 'audit.incomplete', tenantId: DEFAULT_TENANT, principal: null, reason })
+      recordOrLog({ ...entry, event: 'audit.incomplete', tenantId: DEFAULT_TENANT, principal: null, reason })
     }
+    recordOrLog(entry)
+  }
+
+  function recordOrLog(entry: AuditEntry): void {
     record(entry).catch((error: unknown) =>
       log.error(
         { error, event: entry.event, request_id: entry.requestId },

@@ -3,14 +3,14 @@
 import type { FastifyInstance } from 'fastify'
 
 const PREFLIGHT_HEADERS = {
-  'access-control-allow-methods': 'GET, POST',
+  'access-control-allow-methods': 'GET, POST, PUT',
   'access-control-allow-headers':
     'authorization, content-type, x-api-key, x-request-id, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id',
   'access-control-max-age': '600',
 } as const
 
 const EXPOSED =
-  'x-request-id, retry-after, www-authenticate, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-ratelimit-bucket'
+  'x-request-id, retry-after, www-authenticate, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-ratelimit-bucket, repr-digest'
 
 /** Before the routes are looked at: none of them answers OPTIONS. */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {

@@ -4,7 +4,7 @@ import { contract, GateError, type Operation, type OperationKey, parseInput } fr
 import type { Caller, Role } from '../auth/caller.ts'
 import { resolveActing } from './acting.ts'
 import { type Audit, FROM_WITHIN, type Origin } from './audit.ts'
-import { auditAct, auditRefusal, isAct } from './audit-call.ts'
+import { auditAct, auditItems, auditRefusal, isAct } from './audit-call.ts'
 import { createWithin, isCreation } from './creation-limit.ts'
 import type { CallContext, Handlers } from './handler.ts'
 import type { Admission, Limiter } from '../limits/limiter.ts'
@@ -102,6 +102,7 @@ async function take(call: Call, input: unknown, parts: DispatchParts): Promise<o
   const reply = await (limiter !== undefined && isCreation(call.key)
     ? createWithin(limiter, call, { input: parsed, create: () => handle(call, parsed, handlers) })
     : handle(call, parsed, handlers))
+  auditItems(call, input, reply, audit)
   if (isAct(call.key)) await auditAct(call, parsed, reply, audit)
   return reply
 }

@@ -2,12 +2,13 @@
 // pages about the server itself, and MCP.
 import { GateError } from '@asyncgate/sdk'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import type { Limiter } from '../limits/limiter.ts'
+import type { AddressLimit } from '../limits/address-limit.ts'
+import { type Limiter, RateLimited } from '../limits/limiter.ts'
 import { allowOrigins } from './cors.ts'
 import type { CallLog, Dispatch } from './dispatch.ts'
 import type { HostGuard } from './host-guard.ts'
 import { answerErrors, createClientErrorHandler, createFrameworkErrorHandler } from './http-errors.ts'
-import { createIdentify, type IdentifyParts } from './identify.ts'
+import { createNoteRefusal, createIdentify, type IdentifyParts, type NoteRefusal } from './identify.ts'
 import { mountMcp } from './mcp/http.ts'
 import { mountPages, type Vitals } from './pages.ts'
 import { setRateHeaders } from './rate-headers.ts'
@@ -48,6 +49,7 @@ const PATH_FIELD_LENGTH_MAX = 1_000
 export interface HttpParts extends Vitals, IdentifyParts {
   readonly dispatch: Dispatch
   readonly limiter: Pick<Limiter, 'admit' | 'anonymous'>
+  readonly signIns: Pick<AddressLimit, 'admit'>
   /** Always applied to MCP; to everything where no credential stands between a web page and the server. */
   readonly hostGuard: HostGuard
   /** Applied to everything else. */
@@ -102,27 +104,52 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   refuseWhileStopping(app)
   allowOrigins(app, corsOrigins)
   answerErrors(app, log)
+  const noteRefusal = createNoteRefusal(parts.audit)
   const guard = parts.asksForCredentials ? parts.originGuard : parts.hostGuard
-  app.addHook('onRequest', ({ headers }, _reply, done) => done(refusalOf(() => guard(headers))))
+  app.addHook('onRequest', (request, _reply, done) => {
+    const noteAs = (error: GateError) => noteRefusal(request, error, { event: 'authorization.failed' })
+    done(refusalOf(() => guard(request.headers), noteAs))
+  })
   takeJsonBodies(app)
   cutOffSlowBodies(app, requestMs)
+  cutOffUnreadBodies(app, requestMs)
   const signals = createSignals(app)
-  const identify = createIdentify(parts)
+  const identify = createIdentify(parts, noteRefusal)
   mountRest(app, { ...parts, identify, signals })
   mountContent(app, { ...parts, identify, signals })
   mountPages(app, { ...parts, identify })
-  mountMcp(app, { ...parts, identify, signals })
-  parts.oauth?.mount(app)
+  mountMcp(app, { ...parts, identify, signals, noteRefusal })
+  mountSigningIn(app, parts, noteRefusal)
   return app
 }
 
-function refusalOf(check: () => void): Error | undefined {
+function refusalOf(check: () => void, noteAs: (error: GateError) => void): GateError | undefined {
   try {
     check()
     return undefined
-  } catch (error) {
-    return error as Error // guards throw nothing but GateError
+  } catch (thrown) {
+    const error = thrown as GateError // guards and limits throw nothing else
+    noteAs(error)
+    return error
   }
+}
+
+/** Strangers come here, so that the address is all there is to hold to a limit. */
+function mountSigningIn(app: FastifyInstance, { oauth, signIns }: HttpParts, note: NoteRefusal): void {
+  if (oauth === undefined) return
+  void app.register(async (scope) => {
+    scope.addHook('onRequest', (request, reply, done) => {
+      const admit = () => {
+        request.admission = { shown: signIns.admit(request.ip), isUsed: true }
+      }
+      const noteAs = (error: GateError) => note(request, error, { event: 'rate_limit.exceeded' })
+      const refusal = refusalOf(admit, noteAs)
+      if (refusal instanceof RateLimited) request.admission = { shown: refusal.shown, isUsed: true }
+      else setRateHeaders(reply, request.admission!.shown) // now: the library's replies pass the usual hook by
+      done(refusal)
+    })
+    oauth.mount(scope)
+  })
 }
 
 /** Bodies that are read as a whole must be there in time; the server's own limit is that for streamed content. */
@@ -135,6 +162,23 @@ function cutOffSlowBodies(app: FastifyInstance, requestMs: number): void {
       raw.once('close', () => clearTimeout(timer))
     }
     done(null, payload)
+  })
+}
+
+/**
+ * What was answered before its body was there (a refusal, mostly) has only this long left to send the rest, which nobody reads:
+ * who needs no key to be refused must not hold a socket for as long as content may take.
+ */
+function cutOffUnreadBodies(app: FastifyInstance, requestMs: number): void {
+  app.server.on('request', (request, response) => {
+    response.once('finish', () => {
+      if (request.complete) return
+      const cutOff = () => {
+        if (!request.complete) request.socket.destroy() // else the connection has gone on to the next request
+      }
+      const timer = setTimeout(cutOff, requestMs).unref()
+      request.once('close', () => clearTimeout(timer))
+    })
   })
 }
 

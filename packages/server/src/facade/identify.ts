@@ -1,5 +1,5 @@
 // Who sends a request, from where, and whether it may call just now; what is refused is written down.
-import { GateError } from '@asyncgate/sdk'
+import { type AuditEvent, GateError } from '@asyncgate/sdk'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, DEFAULT_TENANT } from '../auth/caller.ts'
 import { type Authenticate, credentialOf } from '../auth/credential.ts'
@@ -23,19 +23,29 @@ export interface IdentifyParts {
   readonly limiter: Pick<Limiter, 'admit'>
 }
 
-export function createIdentify({ authenticate, audit, failedLogins, limiter }: IdentifyParts): Identify {
-  /** Whose a bad credential would be is not known: it is the operators' business. */
-  function note(request: FastifyRequest, error: GateError, caller: Caller | null): void {
+/** Writes down that a request was refused before it was a call. Whose it would be is often not known: then it is the operators' business. */
+export type NoteRefusal = (
+  request: FastifyRequest,
+  error: GateError,
+  facts: { readonly event: AuditEvent; readonly caller?: Caller | null },
+) => void
+
+export function createNoteRefusal(audit: Pick<Audit, 'note'>): NoteRefusal {
+  return (request, error, { event, caller = null }) =>
     audit.note({
-      event: error.code === 'rate_limit_exceeded' ? 'rate_limit.exceeded' : 'authentication.failed',
+      event,
       tenantId: caller?.tenantId ?? DEFAULT_TENANT,
       principal: caller?.principal ?? null,
       origin: originOf(request),
       requestId: request.id,
       reason: error.message,
     })
-  }
+}
 
+export function createIdentify(
+  { authenticate, failedLogins, limiter }: IdentifyParts,
+  note: NoteRefusal,
+): Identify {
   return async (request) => {
     let caller: Caller | null = null
     try {
@@ -47,7 +57,10 @@ export function createIdentify({ authenticate, audit, failedLogins, limiter }: I
     } catch (thrown) {
       const error = isGuess(thrown, request) ? failedLogins.refusal(request.ip, thrown) : thrown
       if (error instanceof RateLimited) request.admission = { shown: error.shown, isUsed: true }
-      if (error instanceof GateError && NOTED.has(error.status)) note(request, error, caller)
+      if (error instanceof GateError && NOTED.has(error.status)) {
+        const isLimit = error.code === 'rate_limit_exceeded'
+        note(request, error, { event: isLimit ? 'rate_limit.exceeded' : 'authentication.failed', caller })
+      }
       throw error
     }
   }

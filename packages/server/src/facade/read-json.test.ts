@@ -25,6 +25,15 @@ test.each([['{"a":'], ['{a:1}'], ['nul'], ['{"a":1}}'], ['\ufeff{}']])('%j is re
   )
 })
 
+test('more members and lists than any batch has are refused before they are parsed', () => {
+  const object = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":":[{"`).join(',')}}`
+  expect(Object.keys(read(object(499_999)) as object)).toHaveLength(499_999)
+  const list = (count: number) => `[${Array.from({ length: count }, () => '{}').join(',')}]`
+  expect(read(list(499_999))).toHaveLength(499_999)
+  for (const text of [object(500_000), list(500_000)])
+    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'payload_too_large' }))
+})
+
 test('bytes that are not UTF-8 are refused, not replaced', () => {
   expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/)
 })

@@ -9,8 +9,10 @@ import { peek } from '../channel/content.ts'
 import type { OpenResult } from '../result/open.ts'
 import type { Upload } from './handler.ts'
 import { sendError } from './http-errors.ts'
+import { setRateHeaders } from './rate-headers.ts'
 import { callOf, fastifyPath, type RestParts } from './rest.ts'
 import { createInputReader } from './rest-input.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -50,7 +52,10 @@ function mountOne(scope: FastifyInstance, key: OperationKey, parts: RestParts): 
             ...call,
             upload: uploadOf(request, call.signal),
           })
-        const deliver = (result: OpenResult) => send(result, reply, call.signal)
+        const deliver = (result: OpenResult) => {
+          if (call.admission !== undefined) setRateHeaders(reply, call.admission.shown) // the usual hook is passed by
+          return send(result, reply, call.signal)
+        }
         const facts = await parts.dispatch(key, input, { ...call, deliver })
         return reply.sent ? reply : await sendError(notHere(facts), request, reply)
       } catch (error) {
@@ -101,7 +106,7 @@ async function send(
     'cache-control': 'no-store',
     // Whoever made it chose its type: a browser must not run it as a page of this server.
     'content-disposition': `attachment; filename="${taskId}"`,
-    'content-security-policy': 'sandbox',
+    'content-security-policy': `${SECURITY_HEADERS['content-security-policy']}; sandbox`,
     ...(bytes !== null && { 'content-length': String(bytes) }),
     ...(expected.sha256 !== null && { 'repr-digest': digestOf(expected.sha256) }),
   }

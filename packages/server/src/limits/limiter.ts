@@ -134,7 +134,7 @@ function bucketOf(tenantId: string, name: string, rate: Bucket['rate']): Bucket 
   return rate.limit === 0 ? null : { tenantId, name, rate }
 }
 
-function shownOf({ name, rate }: Bucket, { remaining, fullAt }: Spent): Shown {
+export function shownOf({ name, rate }: Bucket, { remaining, fullAt }: Spent): Shown {
   return { bucket: name, rate: { limit: rate.limit, remaining, fullAt } }
 }
 

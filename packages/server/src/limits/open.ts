@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/port.ts'
+import { type AddressLimit, createAddressLimit } from './address-limit.ts'
 import type { Buckets } from './buckets.ts'
 import { createFailedLogins, type FailedLogins } from './failed-logins.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
@@ -15,6 +16,8 @@ export interface Limiting {
   readonly limiter: Limiter
   readonly plans: TenantPlans
   readonly failedLogins: FailedLogins
+  /** Of requests to sign in. */
+  readonly signIns: AddressLimit
   /** To be called every few seconds. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -27,7 +30,8 @@ export interface LimitingParts {
 }
 
 export async function openLimits(config: Config, { store, clock, log }: LimitingParts): Promise<Limiting> {
-  const { globalCallsPerMinute, principalCallsPerHour, failedLoginsPerMinute } = config.limits
+  const { globalCallsPerMinute, principalCallsPerHour, failedLoginsPerMinute, signInRequestsPerMinute } =
+    config.limits
   const plans = createTenantPlans({
     store,
     policy: config,
@@ -36,12 +40,14 @@ export async function openLimits(config: Config, { store, clock, log }: Limiting
   })
   const buckets = await openBuckets(config, { store, clock, log })
   const failedLogins = createFailedLogins({ perMinute: failedLoginsPerMinute, clock })
+  const signIns = createAddressLimit({ perMinute: signInRequestsPerMinute, clock })
   return {
     limiter: createLimiter({ buckets, plans, globalCallsPerMinute, principalCallsPerHour }),
     plans,
     failedLogins,
+    signIns,
     sweep: async () => {
-      await Promise.all([buckets.sweep(), failedLogins.sweep()])
+      await Promise.all([buckets.sweep(), failedLogins.sweep(), signIns.sweep()])
     },
     close: () => buckets.close(),
   }

@@ -24,11 +24,14 @@ test.each([
   expect(checkNode(version).status).toBe(status)
 })
 
+const SIGN_IN = { issuer: 'https://gate.example.org', secret: 'change-me'.repeat(4) }
 const LONG_KEY = '0f3c9a7d5be1642a88c1d07e'
 test.each<[string, ConfigValues, string]>([
   ['a long key', { auth: { api_key: LONG_KEY } }, 'ok'],
   ['a short key', { auth: { api_key: 'secret' } }, 'warn'],
   ['development mode', { auth: { mode: 'dev' } }, 'warn'],
+  ['a guessable secret for signing in', { oauth: SIGN_IN }, 'warn'],
+  ['a guessable secret for signing in, in production', { oauth: SIGN_IN, environment: 'production' }, 'fail'],
   ['API keys alone', { environment: 'production' }, 'ok'],
   ['development mode in production', { auth: { mode: 'dev' }, environment: 'production' }, 'fail'],
 ])('access with %s: %s', (_what, values, status) => {

@@ -24,6 +24,12 @@ export function checkAccess(config: Config): Finding {
   if (config.auth.mode === 'dev') {
     return warn('Development mode asks nobody for a key.', 'For others than yourself use auth.mode keys.')
   }
+  if (config.oauth.secret !== null && isGuessable(config.oauth.secret)) {
+    return warn(
+      'oauth.secret can be guessed; production refuses it.',
+      'Take a random one: openssl rand -hex 32',
+    )
+  }
   if (config.auth.apiKey === null) return ok('callers need an API key')
   if (isGuessable(config.auth.apiKey)) {
     return warn(

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type CallLog, type Dispatch, hasScope } from '../dispatch.ts'
 import type { HostGuard } from '../host-guard.ts'
 import { explain, setErrorHeaders } from '../http-errors.ts'
-import { type Identify, originOf } from '../identify.ts'
+import { type Identify, type NoteRefusal, originOf } from '../identify.ts'
 import { callerOf } from '../rest.ts'
 import type { Signals } from '../signals.ts'
 import { operationOf } from './names.ts'
@@ -18,6 +18,7 @@ export interface McpHttpParts extends McpParts {
   readonly identify: Identify
   readonly hostGuard: HostGuard
   readonly signals: Signals
+  readonly noteRefusal: NoteRefusal
   readonly log: CallLog
   /** Off only where the two ways of answering are compared. Default on. */
   readonly answersPlainCalls?: boolean
@@ -29,7 +30,7 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
   const answerWithLibrary = createLibraryAnswer(app, parts)
   app.post('/mcp', {
     onRequest: async (request) => {
-      parts.hostGuard(request.headers)
+      guard(request, parts)
       request.caller = await parts.identify(request)
     },
     errorHandler: (error, request, reply) => {
@@ -43,6 +44,15 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
       return call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)
     },
   })
+}
+
+function guard(request: FastifyRequest, { hostGuard, noteRefusal }: McpHttpParts): void {
+  try {
+    hostGuard(request.headers)
+  } catch (error) {
+    noteRefusal(request, error as GateError, { event: 'authorization.failed' }) // it throws nothing else
+    throw error
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ import { canSignIn, type Login } from '../../auth/login.ts'
 import { DEFAULT_SCOPES } from '../../auth/roles.ts'
 import type { FoundAccount } from '../../store/accounts.ts'
 import type { Store } from '../../store/port.ts'
+import { networkOf } from '../../limits/failed-logins.ts'
 import type { Audit, AuditEntry } from '../audit.ts'
 import { originOf } from '../identify.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
@@ -117,7 +118,12 @@ export function createInteractions(parts: InteractionParts): Interactions {
       const { account: name = '', password = '' } = here.form
       const client = await store.findClient(String(here.details.params['client_id']))
       const tenantId = client?.tenantId ?? null
-      const attempt = await login.withPassword({ name, password, ip: here.request.ip, tenantId })
+      const attempt = await login.withPassword({
+        name,
+        password,
+        network: networkOf(here.request.ip),
+        tenantId,
+      })
       if (attempt.outcome === 'in') return letIn(here, attempt.account, 'pwd')
       if (attempt.outcome === 'wrong') {
         refuse(here, attempt.account, 'wrong account or password')
