@@ -21,7 +21,7 @@ const TIMINGS = [
   { mode: 'cron', cron_expr: '15 1,2 * * *', timezone: 'America/New_York' },
   { mode: 'cron', cron_expr: '10 2 * * *', timezone: 'Australia/Lord_Howe' },
   { mode: 'cron', cron_expr: '45 1 * * *', timezone: 'Australia/Lord_Howe' },
-  { mode: 'interval', interval_seconds: 2_500, timezone: 'UTC' },
+  { mode: 'interval', interval_seconds: 10_000, timezone: 'UTC' },
 ] as const
 
 /** From the first of these weeks' changes of the clock to after the last, in both halves of the year. */

@@ -274,6 +274,7 @@ describe('task get', () => {
     started_at: null,
     completed_at: null,
     deadline_at: null,
+    result: null,
   }
   const shown = async (task: object, more: object = {}) => {
     const client = { getTask: async () => ({ ...TASK, ...task }), ...more }
