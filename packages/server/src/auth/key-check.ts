@@ -1,4 +1,4 @@
-// From an API key to who calls. The order is by cost: its form and checksum, what this process knows, one row of the
+// From an API key to who calls. The order is by cost: what this process knows, its form and checksum, one row of the
 // database, and only for a key whose beginning is known Argon2. What was found is trusted for half a minute; then the row is
 // read again, so that a revocation is effective everywhere within the minute that AUTH-1 allows. As long as the row holds the
 // very hash that the secret was checked against, Argon2 has nothing new to say and is not asked again.
@@ -69,9 +69,11 @@ export function createKeyCheck({ store, clock, random, matches = matchesHash }: 
   }
 
   /** Many requests with one key that nobody knows yet ask once. */
-  function lookUpOnce(text: string, mark: string, prefix: string): Promise<Known> {
+  function lookUpOnce(text: string, mark: string): Promise<Known> {
     let looking = underWay.get(mark)
     if (looking === undefined) {
+      const prefix = prefixOf(text)
+      if (prefix === null) throw notValid()
       looking = lookUp(text, mark, prefix).finally(() => underWay.delete(mark))
       underWay.set(mark, looking)
     }
@@ -79,13 +81,11 @@ export function createKeyCheck({ store, clock, random, matches = matchesHash }: 
   }
 
   return async (text) => {
-    const prefix = prefixOf(text)
-    if (prefix === null) throw notValid()
     const mark = markOf(text)
     const now = clock.now()
     const last = known.get(mark)
     const isFresh = last !== undefined && now - last.readAt < TRUST_MS
-    const found = isFresh ? last : await lookUpOnce(text, mark, prefix)
+    const found = isFresh ? last : await lookUpOnce(text, mark)
     const { caller, expiresAt, isTenantSuspended } = found
     if (expiresAt !== null && expiresAt <= now) throw notValid()
     if (isTenantSuspended) throw tenantSuspended(caller)

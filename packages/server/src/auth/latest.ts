@@ -9,9 +9,11 @@ export interface Latest<V> {
 export function createLatest<V>(sizeMax: number): Latest<V> {
   // A map keeps its keys in the order in which they were set.
   const entries = new Map<string, V>()
+  let newest: string | undefined
   const set = (key: string, value: V) => {
     entries.delete(key)
     entries.set(key, value)
+    newest = key
     if (entries.size <= sizeMax) return
     const [oldest] = entries.keys()
     entries.delete(oldest!)
@@ -19,7 +21,8 @@ export function createLatest<V>(sizeMax: number): Latest<V> {
   return {
     get: (key) => {
       const value = entries.get(key)
-      if (value !== undefined) set(key, value)
+      // Most often it is the same one again, which stands last already.
+      if (value !== undefined && key !== newest) set(key, value)
       return value
     },
     set,

@@ -23,7 +23,9 @@ test('the first key is made once, and every instance has it', async () => {
 test('with another secret the keys cannot be read, and it says so', async () => {
   const { store, keys } = setUp()
   await keys.current()
-  await expect(setUp('t'.repeat(32), store).keys.current()).rejects.toThrow(/oauth\.secret: .* this is not the secret/)
+  await expect(setUp('t'.repeat(32), store).keys.current()).rejects.toThrow(
+    /oauth\.secret: .* this is not the secret/,
+  )
 })
 
 test('a key of another instance is known as soon as a token shows it, and asked about once a second at most', async () => {
