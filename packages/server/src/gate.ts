@@ -91,9 +91,8 @@ export interface RunningGate extends Omit<Gate, 'stop'> {
  */
 const STOP_MS_MAX = 8_500
 const PRUNE_INTERVAL_MS = 3_600_000
-const LIMITS_INTERVAL_MS = 5_000
 const CERTIFICATE_INTERVAL_MS = 30_000
-const COLLECT_INTERVAL_MS = 15_000
+const COLLECT_INTERVAL_MS = 60_000
 
 export async function openGate(config: Config, parts: GateParts = {}): Promise<Gate> {
   const clock = parts.clock ?? systemClock
@@ -141,7 +140,7 @@ export async function openGate(config: Config, parts: GateParts = {}): Promise<G
   const loops = [
     { runOnce: () => reaper.runOnce(), intervalMs: config.lease.sweepIntervalSeconds * 1_000 },
     { runOnce: () => pruner.runOnce(), intervalMs: PRUNE_INTERVAL_MS },
-    { runOnce: () => limits.sweep(), intervalMs: LIMITS_INTERVAL_MS },
+    { runOnce: () => limits.sweep(), intervalMs: limits.sweepMs },
     { runOnce: () => collector.runOnce(), intervalMs: COLLECT_INTERVAL_MS },
   ].map((of) => startLoop({ ...of, clock, random, onError }))
   // Ids of its own: how often somebody was refused must not show in the ids of tasks.

@@ -18,10 +18,15 @@ export interface Limiting {
   readonly failedLogins: FailedLogins
   /** Of requests to sign in. */
   readonly signIns: AddressLimit
-  /** To be called every few seconds. */
+  /** To be called every `sweepMs`. */
   sweep(): Promise<void>
+  readonly sweepMs: number
   close(): Promise<void>
 }
+
+/** What was drawn from shared buckets is given back soon; one's own need only be tidied. */
+const SHARED_SWEEP_MS = 5_000
+const OWN_SWEEP_MS = 60_000
 
 export interface LimitingParts {
   readonly store: Pick<Store, 'readTenant' | 'tokens'>
@@ -46,6 +51,7 @@ export async function openLimits(config: Config, { store, clock, log }: Limiting
     plans,
     failedLogins,
     signIns,
+    sweepMs: config.limits.redisUrl !== null || store.tokens !== undefined ? SHARED_SWEEP_MS : OWN_SWEEP_MS,
     sweep: async () => {
       await Promise.all([buckets.sweep(), failedLogins.sweep(), signIns.sweep()])
     },
