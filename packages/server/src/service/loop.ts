@@ -19,13 +19,14 @@ export interface LoopParts {
 }
 
 export function startLoop({ runOnce, intervalMs, clock, random, onError }: LoopParts): Loop {
+  // Drawn once: when a pass ends depends on the database, and must not change what others draw after it.
+  const everyMs = intervalMs - random.below(Math.ceil(intervalMs * JITTER_SHARE))
   let stopped = false
   let pass: Promise<unknown> = Promise.resolve()
   let cancel = schedule()
 
   function schedule(): () => void {
-    const jitterMs = random.below(Math.ceil(intervalMs * JITTER_SHARE))
-    return clock.after(intervalMs - jitterMs, () => {
+    return clock.after(everyMs, () => {
       pass = runOnce()
         .catch(onError)
         .finally(() => {
