@@ -20,7 +20,7 @@ export const NO_NEEDS: Needs = {
   taskIds: new Set(),
   peekedTaskIds: new Set(),
   leaseIds: new Set(),
-  activeLeasesOf: new Set(),
+  heldTaskIds: new Set(),
   idempotencyHashes: new Set(),
   receiptIds: new Set(),
   receiptKeys: new Set(),

@@ -20,8 +20,8 @@ export function needsOf(commands: readonly Command[], policy: Policy): Needs {
   const needs: Gathered = {
     taskIds: new Set(),
     peekedTaskIds: new Set(),
+    heldTaskIds: new Set(),
     leaseIds: new Set(),
-    activeLeasesOf: new Set(),
     idempotencyHashes: new Set(),
     receiptIds: new Set(),
     receiptKeys: new Set(),
@@ -82,7 +82,6 @@ function gather(needs: Gathered, command: Command): void {
     case 'cancel':
     case 'deadline':
       needs.taskIds.add(command.taskId)
-      needs.activeLeasesOf.add(command.taskId)
       return
     case 'start':
     case 'progress':
@@ -92,6 +91,7 @@ function gather(needs: Gathered, command: Command): void {
     case 'fail':
     case 'expire':
       needs.taskIds.add(command.taskId)
+      needs.heldTaskIds.add(command.taskId)
       needs.leaseIds.add(command.leaseId)
       return
     case 'refill':

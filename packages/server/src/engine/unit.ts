@@ -2,14 +2,15 @@
 import type { ClaimFilter } from './command.ts'
 import type { Lease, ProgressReport, Receipt, Sighting, Task, Timer } from './model.ts'
 
-/** What a batch of commands must have loaded. Tasks are locked, in id order; the rest is evidence. */
+/** What a batch of commands must have loaded. Tasks are locked, with their active leases; the rest is evidence. */
 export interface Needs {
   readonly taskIds: ReadonlySet<string>
+  /** Those of them that somebody claims to hold. */
+  readonly heldTaskIds: ReadonlySet<string>
   /** Read without a lock: a dependency's end is final, and its beginning does not matter. */
   readonly peekedTaskIds: ReadonlySet<string>
+  /** Leases that commands name: active, or settled and perhaps reported again. */
   readonly leaseIds: ReadonlySet<string>
-  /** Tasks whose active lease is wanted, whichever it is. */
-  readonly activeLeasesOf: ReadonlySet<string>
   readonly idempotencyHashes: ReadonlySet<string>
   readonly receiptIds: ReadonlySet<string>
   readonly receiptKeys: ReadonlySet<string>
@@ -34,7 +35,7 @@ export interface ClaimNeed {
 
 export interface Snapshot {
   readonly tasks: ReadonlyMap<string, Task>
-  /** The leases asked for, by their ids and by their tasks. */
+  /** The active leases of the tasks, and of those asked for by their ids the settled ones. */
   readonly leases: ReadonlyMap<string, Lease>
   /** idempotencyHash → taskId; the task is loaded too. */
   readonly idempotent: ReadonlyMap<string, string>

@@ -16,47 +16,44 @@ const UNITS = 40
 
 /** What would be wrong with a task, and how many tasks it is wrong of. */
 const CHECKS: Record<string, string> = {
-  'ready, but not among what is ready': missing('ready'),
-  'delayed, but not among what is delayed': missing('delayed'),
-  'parked, but not among what is parked': missing('parked'),
-  'among what is ready, but not ready': surplus('ready'),
-  'among what is delayed, but not delayed': surplus('delayed'),
-  'among what is parked, but not parked': surplus('parked'),
-  'queued without a place, or in a place without being queued': `
-    select count(*) from task_states where (status = 'queued') = (place = 'none')`,
-  'leased without a lease, or the reverse': `
-    select count(*) from task_states s
-    where (s.status in ('leased', 'running')) <> exists (
-      select 1 from leases l where l.tenant_id = s.tenant_id and l.task_id = s.task_id and l.ended_at is null)`,
+  'on no shelf, or on several': `
+    select count(*) from tasks t
+    where 1 <> (
+      select count(*) from (
+        select tenant_id, task_id from queued
+        union all select tenant_id, task_id from leased
+        union all select tenant_id, task_id from ended
+      ) as s
+      where s.tenant_id = t.tenant_id and s.task_id = t.task_id)`,
+  'queued without a place':
+    "select count(*) from queued where place not in ('ready', 'delayed', 'parked', 'waiting')",
   'a fence that is not the number of its leases': `
-    select count(*) from task_states s
-    where s.fence <> (select count(*) from leases l where l.tenant_id = s.tenant_id and l.task_id = s.task_id)`,
-  'ended without exactly one task.result_ready, or the reverse': `
-    select count(*) from task_states s
-    where (s.completed_at is not null)::int <> (
+    select count(*) from (
+      select tenant_id, task_id, fence from queued
+      union all select tenant_id, task_id, fence from leased
+      union all select tenant_id, task_id, fence from ended
+    ) as s
+    where s.fence <> (
       select count(*) from receipts r
-      where r.tenant_id = s.tenant_id and r.task_id = s.task_id and r.receipt_type = 'task.result_ready')`,
+      where r.tenant_id = s.tenant_id and r.task_id = s.task_id and r.receipt_type = 'task.accepted')`,
+  'ended without exactly one task.result_ready, or the reverse': `
+    select count(*) from tasks t
+    where (
+      select count(*) from ended e where e.tenant_id = t.tenant_id and e.task_id = t.task_id
+    ) <> (
+      select count(*) from receipts r
+      where r.tenant_id = t.tenant_id and r.task_id = t.task_id and r.receipt_type = 'task.result_ready')`,
   'a gap in the ledger': `
     select count(*) from ledgers
     where next_position - 1 <> (select count(*) from receipts r where r.tenant_id = ledgers.tenant_id)`,
   'parked under a key that has room and nothing ready': `
-    select count(*) from parked p
-    where p.concurrency_limit > (
-      select count(*) from leases l
-      where l.tenant_id = p.tenant_id and l.concurrency_key = p.concurrency_key and l.ended_at is null)
+    select count(*) from queued p
+    where p.place = 'parked' and p.concurrency_limit > (
+      select count(*) from leased l where l.tenant_id = p.tenant_id and l.concurrency_key = p.concurrency_key)
     and not exists (
-      select 1 from ready r join tasks t on t.tenant_id = r.tenant_id and t.task_id = r.task_id
-      where r.tenant_id = p.tenant_id and r.lane = p.lane and r.type = p.type and t.concurrency_key = p.concurrency_key)`,
-}
-
-function missing(place: string): string {
-  return `select count(*) from task_states s where s.place = '${place}' and not exists (
-    select 1 from ${place} p where p.tenant_id = s.tenant_id and p.task_id = s.task_id)`
-}
-
-function surplus(place: string): string {
-  return `select count(*) from ${place} p where not exists (
-    select 1 from task_states s where s.tenant_id = p.tenant_id and s.task_id = p.task_id and s.place = '${place}')`
+      select 1 from queued r
+      where r.place = 'ready' and r.tenant_id = p.tenant_id and r.lane = p.lane and r.type = p.type
+        and r.concurrency_key = p.concurrency_key)`,
 }
 
 test('random work of several instances leaves all tables in agreement, without a deadlock', async () => {
@@ -113,7 +110,7 @@ verifies(
     const other = new Client({ connectionString: database.adminUrl })
     await other.connect()
     await other.query('begin')
-    await other.query('select 1 from task_states where task_id = any ($1::uuid[]) for update', [held])
+    await other.query('select 1 from queued where task_id = any ($1::uuid[]) for update', [held])
     expect(await rig.claimed({ types: ['even', 'odd'], max: 1 })).toEqual(['first'])
     expect(await rig.claimed({ types: ['even', 'odd'], max: 5 })).toEqual(['second', 'third'])
     await other.end()

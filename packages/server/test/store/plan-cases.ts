@@ -6,13 +6,15 @@ import { listTasks } from '../../src/store/sql/list-tasks.ts'
 import { findAccount, findAccountByName } from '../../src/store/sql/statements/accounts.ts'
 import { findClient } from '../../src/store/sql/statements/clients.ts'
 import { findKey, readKey } from '../../src/store/sql/statements/keys.ts'
+import { lockTasks } from '../../src/store/sql/lock-tasks.ts'
+import { settlements } from '../../src/store/sql/statements/ended.ts'
 import {
   activeByKey,
   activeByWorker,
-  activeLeases,
+  deleteLeased,
   dueLeases,
-  leasesById,
-} from '../../src/store/sql/statements/leases.ts'
+  renewLeases,
+} from '../../src/store/sql/statements/leased.ts'
 import { PAGE_POSITIONS } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
@@ -23,9 +25,14 @@ import {
   findGrant,
   removeGrant,
 } from '../../src/store/sql/statements/oauth.ts'
-import { deleteReady, dueDelayed, nextEligibleAt } from '../../src/store/sql/statements/places.ts'
+import {
+  deleteQueued,
+  dueDelayed,
+  nextEligibleAt,
+  updateQueued,
+} from '../../src/store/sql/statements/queued.ts'
 import { readType, typeLimits } from '../../src/store/sql/statements/task-types.ts'
-import { idempotentTasks, lockTasks, updateStates } from '../../src/store/sql/statements/tasks.ts'
+import { idempotentTasks } from '../../src/store/sql/statements/tasks.ts'
 import { readTask } from '../../src/store/sql/task-view.ts'
 import { AGENT, EVERY_RECEIPT, EVERY_TASK } from './rig.ts'
 
@@ -60,10 +67,14 @@ export const CASES: Case[] = [
   ['leave of a grant', 1, (on) => removeGrant(on, 'none')],
   ['promotion', 2 * PAGE, (on, { tenantId, now }) => dueDelayed(on, tenantId, { now, limit: PAGE })],
   ['next delay', 1, (on, { tenantId }) => nextEligibleAt(on, tenantId)],
-  ['lock tasks', 2 * PAGE, (on, { tenantId, ids }) => lockTasks(on, tenantId, ids)],
+  [
+    'lock tasks',
+    2 * PAGE,
+    (on, { tenantId, ids }) =>
+      lockTasks(on, tenantId, { taskIds: ids, held: new Set(ids.slice(0, PAGE / 2)) }),
+  ],
   ['tasks by idempotency key', 0, (on, { tenantId }) => idempotentTasks(on, tenantId, [HASH])],
-  ['leases by id', 0, (on, { tenantId }) => leasesById(on, tenantId, [NONE])],
-  ['active leases', PAGE, (on, { tenantId, ids }) => activeLeases(on, tenantId, ids)],
+  ['settled leases', 0, (on, { tenantId }) => settlements(on, tenantId, [NONE])],
   ['active under a key', 5, (on, { tenantId }) => activeByKey(on, tenantId, ['k', 'other'])],
   ['active of a worker', 0, (on, { tenantId }) => activeByWorker(on, tenantId, ['nobody'])],
   ['due leases', PAGE, (on, { now }) => dueLeases(on, { now: now + 1e9, limit: PAGE })],
@@ -77,32 +88,29 @@ export const CASES: Case[] = [
         { receipt_id: NONE, receipt_type: 'task.assigned', discharged_by: NONE },
       ]),
   ],
+  ['leave the queue', 0, (on, { tenantId }) => deleteQueued(on, tenantId, [NONE])],
+  ['leave a lease', 0, (on, { tenantId }) => deleteLeased(on, tenantId, [NONE])],
   [
-    'leave ready',
+    'renew',
     0,
     (on, { tenantId }) =>
-      deleteReady(on, tenantId, [{ lane: '', type: 't1', neg_priority: 0, task_id: NONE }]),
+      renewLeases(on, tenantId, [{ task_id: NONE, expires_at: 0, check_at: 0, renewals: 1 }]),
   ],
   [
-    'change a state',
+    'change what is queued',
     0,
     (on, { tenantId }) =>
-      updateStates(on, tenantId, [
+      updateQueued(on, tenantId, [
         {
           task_id: NONE,
-          status: 'queued',
           place: 'ready',
+          next_eligible_at: 0,
+          updated_at: 0,
           attempt: 0,
           expiries: 0,
           fence: 0,
-          next_eligible_at: 0,
-          updated_at: 0,
           started_at: null,
-          completed_at: null,
-          dead_letter: false,
           has_dependents: false,
-          terminal_receipt_id: null,
-          result: null,
         },
       ]),
   ],

@@ -89,7 +89,7 @@ describe('postgres', () => {
     const updates = async () => {
       await raw.query('select pg_stat_force_next_flush()')
       const sql =
-        "select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_user_tables where relname = 'leases'"
+        "select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_user_tables where relname = 'leased'"
       return (await raw.query<{ all: number; hot: number }>(sql)).rows[0]!
     }
     const renewals = 20

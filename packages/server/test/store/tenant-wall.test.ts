@@ -13,7 +13,7 @@ import { complete, createRig, EVERY_TASK, type Rig } from './rig.ts'
 
 /** These serve the few looks across tenants. */
 const ACROSS = [
-  'leases_check',
+  'leased_check',
   'timers_due',
   'api_keys_prefix',
   'audit_log_at',
@@ -144,8 +144,8 @@ describe('a connection', () => {
     await client.query('begin')
     await enter(client, 'another')
     const changed = [
-      await client.query('update task_states set fence = fence + 1'),
-      await client.query('delete from ready'),
+      await client.query('update queued set fence = fence + 1'),
+      await client.query('delete from queued'),
       await client.query('update tasks set tenant_id = $1', ['another']),
     ]
     expect(changed.map(({ rowCount }) => rowCount)).toEqual([0, 0, 0])
@@ -161,8 +161,8 @@ describe('a connection', () => {
     await look()
     expect(await countOf(client)).toBe(1)
     const changed = [
-      await client.query('update task_states set fence = fence + 1'),
-      await client.query('delete from ready'),
+      await client.query('update queued set fence = fence + 1'),
+      await client.query('delete from queued'),
     ]
     expect(changed.map(({ rowCount }) => rowCount)).toEqual([0, 0])
     await expect(client.query('insert into ledgers values ($1, 1)', [rig.tenantId])).rejects.toMatchObject({

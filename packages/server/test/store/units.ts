@@ -149,7 +149,18 @@ export function units(given: Given): void {
       tenantId: rig.tenantId,
       now: rig.now(),
       needs: { ...NO_NEEDS, taskIds: new Set([second.taskId]) },
-      decide: () => ({ changes: { ...NO_CHANGES, grantedLeases: [second] }, result: null }),
+      decide: () => {
+        const before = {
+          ...grant!.task,
+          state: { ...grant!.task.state, status: 'queued', place: 'ready' },
+        } as const
+        const changes = {
+          ...NO_CHANGES,
+          changedTasks: [{ before, after: grant!.task }],
+          grantedLeases: [second],
+        }
+        return { changes, result: null }
+      },
     })
     await expect(forged).rejects.toThrow()
     expect(await rig.ask(complete(grant!))).toMatchObject({ status: 'succeeded' })

@@ -49,7 +49,7 @@ function promoteDue(tenant: Tenant, now: number): void {
 }
 
 function loadLeases(tenant: Tenant, needs: Needs): Map<string, Lease> {
-  const active = [...needs.activeLeasesOf].flatMap((taskId) => tenant.activeLease.get(taskId) ?? [])
+  const active = [...needs.taskIds].flatMap((taskId) => tenant.activeLease.get(taskId) ?? [])
   return pick(tenant.leases, [...needs.leaseIds, ...active])
 }
 

@@ -2,15 +2,16 @@
 // of which locks what it takes and passes over what another instance has locked. So instances take different
 // tasks, without waiting.
 import type { ClaimNeed } from '../../engine/unit.ts'
+import { definitionColumns } from '../sql/definition-row.ts'
+import { QUEUED_STATE, type QueuedRow } from '../sql/queued-row.ts'
 import { type Offer, type Query, query, type Session } from '../sql/session.ts'
-import { taskColumns, type TaskRow } from '../sql/task-row.ts'
 import { textArray } from './binary-array.ts'
 
 export const READY_OF_TYPES = looking('ready_of_types', {
   looks: `select l.lane, w.type, row_number() over () as look
       from lanes l cross join unnest($5::text[]) as w(type)
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
-  fits: 'r.tenant_id = $1 and r.lane = k.lane and r.type = k.type',
+  fits: "r.tenant_id = $1 and r.lane = k.lane and r.type = k.type and r.place = 'ready'",
   order: 'h.neg_priority, h.type <> all ($6::text[]), h.task_id',
 })
 
@@ -19,7 +20,7 @@ export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
       from lanes l
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
   // The last condition always holds. The index says it too, so that a look for types cannot end up there.
-  fits: "r.tenant_id = $1 and r.lane = k.lane and r.type > ''",
+  fits: "r.tenant_id = $1 and r.lane = k.lane and r.type > '' and r.place = 'ready'",
   order: 'h.neg_priority, h.task_id',
 })
 
@@ -39,7 +40,7 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
       select h.task_id
       from looks k
       cross join lateral (
-        select r.neg_priority, r.type, r.task_id from ready r
+        select r.neg_priority, r.type, r.task_id from queued r
         where ${of.fits}
         order by r.neg_priority, r.task_id
         limit $3
@@ -51,35 +52,35 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
     select (
       select case when count(*) > 1 then (select count(*) from best) else (
         select count(*) from looks k cross join lateral (
-          select 1 from ready r where ${of.fits} order by r.neg_priority, r.task_id limit 1
+          select 1 from queued r where ${of.fits} order by r.neg_priority, r.task_id limit 1
         ) as h
       ) end::int
       from looks
     ) as known, free.*
     from (select 1) as always
     left join lateral (
-      select ${taskColumns(words)}
+      select ${definitionColumns(words)}, ${QUEUED_STATE}
       from (
-        select task_id from best
+        select s.* from best r ${words.findFree('queued', 's', READY)}
         union all
-        select h.task_id
+        select h.*
         from looks k
         cross join lateral (
-          select r.task_id from ready r
-          where ${of.fits}
+          select r.* from queued r
+          where ${of.fits} and (select count(*) from looks) = 1
           order by r.neg_priority, r.task_id
+          limit $4
+          ${words.passingOverLocked}
         ) as h
-        where (select count(*) from looks) = 1
-      ) as r
-      ${words.findFree('task_states', 's', QUEUED)}
+      ) as s
       ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
       limit $4
     ) as free on true`,
   )
 }
 
-/** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has said so in its row. */
-const QUEUED = "s.tenant_id = $1 and s.task_id = r.task_id and s.status = 'queued' and s.place = 'ready'"
+/** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has taken its row or said so in it. */
+const READY = "s.tenant_id = $1 and s.task_id = r.task_id and s.place = 'ready'"
 
 /**
  * Preferred types are looked at by themselves too: in their priority they come before older tasks of other
@@ -102,7 +103,7 @@ export async function selectCandidates(session: Session, tenantId: string, claim
   return { rows, held: rows.length === 0 && offers.some(({ held }) => held) }
 }
 
-type FreeRow = TaskRow & { readonly known: number }
+type FreeRow = QueuedRow & { readonly known: number }
 
 interface Look {
   readonly tenantId: string

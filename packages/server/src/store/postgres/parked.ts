@@ -1,11 +1,11 @@
 // The best parked tasks of each key, lane and type: from group to group along the index, never over a whole
 // group.
 import { bulk, type KeyRoom, type ParkedHead, type Session } from '../sql/session.ts'
-import { ACTIVE_UNDER_KEY } from '../sql/statements/leases.ts'
+import { UNDER_KEY } from '../sql/statements/leased.ts'
 
 const group = (condition: string) => `
-  select p.lane, p.type, p.concurrency_limit from parked p
-  where p.tenant_id = $1 and ${condition}
+  select p.lane, p.type, p.concurrency_limit from queued p
+  where p.tenant_id = $1 and p.place = 'parked' and ${condition}
   order by p.lane, p.type, p.concurrency_limit
   limit 1`
 
@@ -15,8 +15,8 @@ export const PARKED_HEADS = bulk(
   (x) => `
     with recursive groups as (
       select x.concurrency_key, x.ending - (
-        select count(*) from leases l
-        where l.tenant_id = $1 and l.concurrency_key = x.concurrency_key and ${ACTIVE_UNDER_KEY}
+        select count(*) from leased l
+        where l.tenant_id = $1 and l.concurrency_key = x.concurrency_key and ${UNDER_KEY}
       ) as room, x.type_limit, g.lane, g.type, g.concurrency_limit
       from ${x}
       cross join lateral (${group('p.concurrency_key = x.concurrency_key')}) as g
@@ -29,8 +29,8 @@ export const PARKED_HEADS = bulk(
     select g.concurrency_key, p.task_id
     from groups g
     cross join lateral (
-      select p.task_id from parked p
-      where p.tenant_id = $1 and p.concurrency_key = g.concurrency_key and p.lane = g.lane and p.type = g.type
+      select p.task_id from queued p
+      where p.tenant_id = $1 and p.place = 'parked' and p.concurrency_key = g.concurrency_key and p.lane = g.lane and p.type = g.type
         and p.concurrency_limit = g.concurrency_limit
       order by p.neg_priority, p.task_id
       limit greatest(0, coalesce(g.type_limit, g.concurrency_limit) + g.room)

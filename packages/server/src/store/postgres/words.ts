@@ -11,6 +11,7 @@ export const postgresWords: Words = {
     `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0 for update skip locked) as ${alias}`,
   findOptional: (table, alias, condition) =>
     `left join lateral (select * from ${table} ${alias} where ${condition} offset 0) as ${alias} on true`,
+  passingOverLocked: 'for update skip locked',
   // By the row's own address: whoever changes these rows holds the task's lock, so that it cannot have moved.
   update: (matching, set) => `
     update ${matching.table} set ${set}

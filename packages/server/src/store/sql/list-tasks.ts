@@ -4,7 +4,8 @@
 import type { TaskQuery } from '../port.ts'
 import { allOf, buildFilter } from './filter.ts'
 import { listQuery, type Query, type Session, type Value, type Words } from './session.ts'
-import { activeLease, taskViewColumns, type TaskViewRow } from './task-view.ts'
+import { shelves } from './task-row.ts'
+import { taskViewColumns, type TaskViewRow } from './task-view.ts'
 import { firstUuidAt } from './uuid.ts'
 
 /**
@@ -12,7 +13,7 @@ import { firstUuidAt } from './uuid.ts'
  */
 const ID_AHEAD_MS = 60_000
 
-type Leader = 'g' | 's' | 't'
+type Leader = 'g' | 't' | 'q' | 'l' | 'e'
 
 const queries = new Map<string, Query>()
 
@@ -34,9 +35,11 @@ function filterOf(wanted: TaskQuery) {
   return buildFilter([wanted.tenantId], {
     tag: ['g.tag = ?', wanted.tag],
     // Literally, so that the planner sees that the index over dead letters will do.
-    dead: ['s.dead_letter', wanted.deadLetter === true ? true : null],
-    notdead: ['not s.dead_letter', wanted.deadLetter === false ? true : null],
-    status: ['s.status = ?', wanted.status],
+    dead: ['e.dead_letter', wanted.deadLetter === true ? true : null],
+    notdead: ['not coalesce(e.dead_letter, false)', wanted.deadLetter === false ? true : null],
+    queued: ['q.task_id is not null', wanted.status === 'queued' ? true : null],
+    held: ['l.status = ?', shelfOf(wanted.status) === 'l' ? wanted.status : null],
+    ended: ['e.status = ?', shelfOf(wanted.status) === 'e' ? wanted.status : null],
     type: ['t.type = ?', wanted.type],
     owner: ['t.created_by_id = ?', wanted.createdBy?.id],
     ownerkind: ['t.created_by_kind = ?', wanted.createdBy?.kind],
@@ -53,26 +56,34 @@ function filterOf(wanted: TaskQuery) {
 
 /** Tags are the narrowest; then states that few tasks are in at one time; then the definition. */
 function leaderOf({ tag, deadLetter, status, type, createdBy, concerning }: TaskQuery): Leader {
+  const shelf = shelfOf(status)
   if (tag !== null) return 'g'
-  if (status === 'leased' || status === 'running') return 's'
+  if (shelf === 'l') return 'l'
   if (concerning !== null) return 't'
-  if (deadLetter === true || (status !== null && !isCommon(status))) return 's'
+  if (deadLetter === true || (status !== null && !isCommon(status))) return shelf ?? 'e'
   if (type !== null || createdBy !== null) return 't'
-  return status === null ? 't' : 's'
+  return shelf ?? 't'
+}
+
+function shelfOf(status: TaskQuery['status']): 'q' | 'l' | 'e' | null {
+  if (status === null) return null
+  if (status === 'queued') return 'q'
+  return status === 'leased' || status === 'running' ? 'l' : 'e'
 }
 
 function isCommon(status: NonNullable<TaskQuery['status']>): boolean {
   return status === 'queued' || status === 'succeeded'
 }
 
+const TASKS_OF = (lead: string, { find }: Words) =>
+  find('tasks', 't', `t.tenant_id = ${lead}.tenant_id and t.task_id = ${lead}.task_id`)
+
 const RELATIONS: Record<Leader, (words: Words) => string> = {
-  g: ({ find }) => `task_tags g
-      ${find('task_states', 's', 's.tenant_id = g.tenant_id and s.task_id = g.task_id')}
-      ${find('tasks', 't', 't.tenant_id = g.tenant_id and t.task_id = g.task_id')}`,
-  s: ({ find }) =>
-    `task_states s ${find('tasks', 't', 't.tenant_id = s.tenant_id and t.task_id = s.task_id')}`,
-  t: ({ find }) =>
-    `tasks t ${find('task_states', 's', 's.tenant_id = t.tenant_id and s.task_id = t.task_id')}`,
+  g: (words) => `task_tags g ${TASKS_OF('g', words)} ${shelves(words, 'g')}`,
+  t: (words) => `tasks t ${shelves(words, 't')}`,
+  q: (words) => `queued q ${TASKS_OF('q', words)} ${shelves(words, 'q', 'q')}`,
+  l: (words) => `leased l ${TASKS_OF('l', words)} ${shelves(words, 'l', 'l')}`,
+  e: (words) => `ended e ${TASKS_OF('e', words)} ${shelves(words, 'e', 'e')}`,
 }
 
 function compose(
@@ -85,7 +96,6 @@ function compose(
     const page = (extra: string) => `
       select ${taskViewColumns(words)}
       from ${RELATIONS[lead](words)}
-      ${activeLease(words)}
       where ${lead}.tenant_id = $1 ${allOf(of.conditions)} ${extra}
       order by ${lead}.task_id desc
       limit ${limit}`

@@ -3,10 +3,10 @@ import type { Lease, Task } from '../../engine/model.ts'
 import { isActive } from '../../engine/model.ts'
 import { keyOfType, typeOfKey } from '../../engine/type-limit.ts'
 import type { Loading } from './load.ts'
-import { activeByKey } from './statements/leases.ts'
+import { queuedFromRow } from './queued-row.ts'
+import { activeByKey } from './statements/leased.ts'
+import { lockQueued } from './statements/queued.ts'
 import { typeLimits } from './statements/task-types.ts'
-import { lockTasks } from './statements/tasks.ts'
-import { taskFromRow } from './task-row.ts'
 
 export interface Keys {
   readonly activeByKey: ReadonlyMap<string, number>
@@ -54,7 +54,7 @@ export async function loadKeys(
   // Whoever locks a parked task by its id holds its key first, so this does not wait; under a busy key it
   // might.
   const next = heads.filter((head) => !busy.has(head.concurrency_key)).map((head) => head.task_id)
-  const parkedTasks = (await lockTasks(tx, tenantId, next)).map(taskFromRow)
+  const parkedTasks = (await lockQueued(tx, tenantId, next.toSorted())).map(queuedFromRow)
   return {
     activeByKey: new Map(counts.map(({ name, active }) => [name, active])),
     typeLimits: limits,

@@ -8,15 +8,18 @@ import { bestFirst } from '../../engine/matching.ts'
 import type { Lease, Receipt, Task } from '../../engine/model.ts'
 import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
 import type { Crowded } from './crowded.ts'
-import { leaseFromRow } from './lease-row.ts'
+import { settledFromRow } from './ended-row.ts'
 import { loadKeys } from './load-keys.ts'
+import { lockTasks } from './lock-tasks.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
+import { queuedFromRow } from './queued-row.ts'
 import { type ReceiptRow, receiptFromRow } from './receipt-row.ts'
 import type { Driver, Offer, Transaction } from './session.ts'
-import { activeByWorker, activeLeases, activeOfTenant, leasesById } from './statements/leases.ts'
+import { settlements } from './statements/ended.ts'
+import { activeByWorker, activeOfTenant } from './statements/leased.ts'
 import { receiptsById, receiptsByKey } from './statements/ledger.ts'
 import { obligationsOfTasks } from './statements/obligations.ts'
-import { idempotentTasks, lockTasks, peekTasks } from './statements/tasks.ts'
+import { idempotentTasks, peekTasks } from './statements/tasks.ts'
 import { readUsage } from './statements/usage.ts'
 import { taskFromRow } from './task-row.ts'
 import { uuids } from './uuid.ts'
@@ -45,8 +48,6 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     locked,
     peeked,
     repeated,
-    leases,
-    active,
     receipts,
     byKey,
     obligations,
@@ -57,11 +58,9 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     activeTasks,
   ] = await Promise.all([
     hold(loading, keyed.has(tenantId) ? taskIds : []),
-    lockTasks(tx, tenantId, taskIds),
+    lockTasks(tx, tenantId, { taskIds, held: needs.heldTaskIds }),
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
     idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
-    leasesById(tx, tenantId, uuids(needs.leaseIds)),
-    activeLeases(tx, tenantId, uuids(needs.activeLeasesOf)),
     receiptsById(tx, tenantId, uuids(needs.receiptIds)),
     receiptsByKey(tx, tenantId, [...needs.receiptKeys]),
     obligationsOfTasks(tx, tenantId, uuids(needs.obligationsOf)),
@@ -73,32 +72,29 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
   ])
   if (due.length > 0) await promote(tx, tenantId, due)
   if (due.length === PROMOTIONS_MAX) return null
-  if (!keyed.has(tenantId) && locked.some((row) => row.concurrency_key !== null)) {
+  if (!keyed.has(tenantId) && some(locked.tasks, ({ definition }) => definition.concurrencyKey !== null)) {
     keyed.add(tenantId)
     return null
   }
   const selected = due.length > 0 ? await selectAll(loading) : first
 
   const tasks = new Map<string, Task>()
-  const offered = selected.map(({ rows }) => rows.map(taskFromRow))
+  const offered = selected.map(({ rows }) => rows.map(queuedFromRow))
   const promoted = new Set(due.map((row) => row.task_id))
   for (const row of [...peeked, ...repeated]) tasks.set(row.task_id, taskFromRow(row))
   for (const task of offered.flat()) tasks.set(task.definition.taskId, task)
   // These were read before the promotion of this same transaction.
-  for (const row of locked) {
-    tasks.set(row.task_id, taskFromRow(promoted.has(row.task_id) ? { ...row, place: 'ready' } : row))
-  }
-  const found = new Map<string, Lease>([...active, ...leases].map((row) => [row.lease_id, leaseFromRow(row)]))
+  for (const [taskId, task] of locked.tasks) tasks.set(taskId, promoted.has(taskId) ? madeReady(task) : task)
   const keys = await loadKeys(loading, {
-    locked: locked.map((row) => tasks.get(row.task_id)!),
+    locked: [...locked.tasks.keys()].map((taskId) => tasks.get(taskId)!),
     offered: offered.flat(),
-    leases: found,
+    leases: locked.leases,
   })
   for (const task of keys.parkedTasks) tasks.set(task.definition.taskId, task)
   const evidence = await loadEvidence(loading, tasks, obligations)
   return {
     tasks,
-    leases: found,
+    leases: await withSettled(loading, locked.leases),
     idempotent: new Map(repeated.map((row) => [row.idempotency_hash!, row.task_id])),
     receipts: receiptMap([...receipts, ...evidence]),
     receiptsByKey: new Map(byKey.map((row) => [row.receipt_key ?? '', receiptFromRow(row)])),
@@ -116,6 +112,27 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     activeTasks,
     parked: keys.parked,
   }
+}
+
+function some<T>(map: ReadonlyMap<unknown, T>, is: (value: T) => boolean): boolean {
+  for (const value of map.values()) if (is(value)) return true
+  return false
+}
+
+function madeReady({ definition, state }: Task): Task {
+  return { definition, state: { ...state, place: 'ready' } }
+}
+
+/** Whoever names a lease that is not the task's own may be repeating what was said of an earlier one. */
+async function withSettled(
+  { tx, tenantId, needs }: Loading,
+  leases: ReadonlyMap<string, Lease>,
+): Promise<ReadonlyMap<string, Lease>> {
+  const others = uuids(needs.leaseIds).filter((leaseId) => !leases.has(leaseId))
+  const rows = await settlements(tx, tenantId, others)
+  return rows.length === 0
+    ? leases
+    : new Map([...leases, ...rows.map((row) => [row.lease_id, settledFromRow(row)] as const)])
 }
 
 function hold({ driver, tx, tenantId, needs, crowded }: Loading, taskIds: readonly string[]): Promise<void> {

@@ -2,7 +2,7 @@
 // them. Statements use PostgreSQL's `$1`; `Words` carries what the two databases say differently.
 import type { Store } from '../port.ts'
 import type { ClaimNeed } from '../../engine/unit.ts'
-import type { TaskRow } from './task-row.ts'
+import type { QueuedRow } from './queued-row.ts'
 
 export type Value = string | number | boolean | null
 
@@ -51,6 +51,8 @@ export interface Words {
   /** Locked too; rows that another transaction has locked are passed over. */
   findFree(table: string, alias: string, condition: string): string
   findOptional(table: string, alias: string, condition: string): string
+  /** At the end of a select from one table: what it finds is locked, and what another has locked passed over. */
+  readonly passingOverLocked: string
   /** `set` may name the input row `x` and the row itself by the table's name. */
   update(matching: Matching, set: string): string
   delete(matching: Matching): string
@@ -139,7 +141,7 @@ export interface KeyRoom {
 }
 
 export interface Offer {
-  readonly rows: readonly TaskRow[]
+  readonly rows: readonly QueuedRow[]
   /** There are none, because other transactions hold what fits. */
   readonly held: boolean
 }

@@ -5,7 +5,12 @@ import { listQuery, type Session } from './session.ts'
 
 const BY_STATUS = listQuery(
   'stats_by_status',
-  () => 'select status, count(*) as total from task_states group by status',
+  () => `
+    select 'queued' as status, count(*) as total from queued
+    union all
+    select status, count(*) as total from leased group by status
+    union all
+    select status, count(*) as total from ended group by status`,
 )
 
 const READY = listQuery(
@@ -13,17 +18,21 @@ const READY = listQuery(
   () => `
     select count(*) as total, (
       select t.created_at
-      from (select tenant_id, task_id from ready order by task_id limit 1) as oldest
+      from (select tenant_id, task_id from queued where place = 'ready' order by task_id limit 1) as oldest
       join tasks t on t.tenant_id = oldest.tenant_id and t.task_id = oldest.task_id
     ) as oldest_at
-    from ready`,
+    from queued
+    where place = 'ready'`,
 )
 
-const DELAYED = listQuery('stats_delayed', () => 'select count(*) as total from delayed')
+const DELAYED = listQuery(
+  'stats_delayed',
+  () => "select count(*) as total from queued where place = 'delayed'",
+)
 
 const LEASES = listQuery(
   'stats_leases',
-  () => 'select count(*) as total, count(distinct worker_id) as workers from leases where ended_at is null',
+  () => 'select count(*) as total, count(distinct worker_id) as workers from leased',
 )
 
 const OBLIGATIONS = listQuery(

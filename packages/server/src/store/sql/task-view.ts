@@ -1,17 +1,19 @@
 // A task as readers see it: with its active lease and its latest progress.
 import type { TaskView } from '../port.ts'
-import { LEASE_COLUMNS, leaseFromRow, type LeaseRow } from './lease-row.ts'
+import { leaseFromRow, type LeaseRow } from './leased-row.ts'
 import { query, type Session, type Words } from './session.ts'
-import { ACTIVE } from './statements/leases.ts'
-import { taskColumns, taskFromRow, type TaskRow } from './task-row.ts'
+import { shelves, taskColumns, taskFromRow, type TaskRow } from './task-row.ts'
 
 type LeasePart = { readonly [K in keyof LeaseRow as `lease__${K}`]: LeaseRow[K] | null }
 
 export type TaskViewRow = TaskRow & LeasePart & { readonly progress: string | null }
 
-const LEASE_NAMES = Object.keys(LEASE_COLUMNS) as (keyof LeaseRow)[]
+const LEASE_NAMES: readonly (keyof LeaseRow)[] = [
+  ...(['task_id', 'lease_id', 'worker_kind', 'worker_id', 'fence', 'granted_at', 'ttl_ms'] as const),
+  ...(['expires_at', 'timeout_at', 'check_at', 'renewals', 'concurrency_key'] as const),
+]
 
-/** `l` is the active lease, from a left join. */
+/** `t` is tasks, beside the shelves. */
 export function taskViewColumns(words: Words): string {
   const lease = LEASE_NAMES.map((name) => `l.${name} as lease__${name}`).join(', ')
   return `${taskColumns(words)}, ${lease}, (
@@ -22,21 +24,12 @@ export function taskViewColumns(words: Words): string {
   ) as progress`
 }
 
-export function activeLease(words: Words): string {
-  return words.findOptional(
-    'leases',
-    'l',
-    `l.tenant_id = t.tenant_id and l.task_id = t.task_id and ${ACTIVE}`,
-  )
-}
-
 const READ_TASK = query(
   'read_task',
   (words) => `
     select ${taskViewColumns(words)}
     from tasks t
-    ${words.find('task_states', 's', 's.tenant_id = t.tenant_id and s.task_id = t.task_id')}
-    ${activeLease(words)}
+    ${shelves(words, 't')}
     where t.tenant_id = $1 and t.task_id = $2`,
 )
 

@@ -1,29 +1,18 @@
 // Writing: all changes of a batch as a handful of set-based statements. None waits for another's answer; the
 // ledger comes last, since its lock keeps other transactions of the tenant from committing.
-import type { Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
 import { usageOf } from '../../engine/usage.ts'
-import { leaseToChange, leaseToRow } from './lease-row.ts'
+import { definitionToRow } from './definition-row.ts'
 import type { Lanes } from './lanes.ts'
 import type { Session } from './session.ts'
-import { insertLeases, updateLeases } from './statements/leases.ts'
-import {
-  insertNewStates,
-  insertStates,
-  insertTags,
-  insertTasks,
-  moveStates,
-  updateStates,
-} from './statements/tasks.ts'
+import { insertTags, insertTasks } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
 import { meetPrincipal, seePrincipal } from './statements/principals.ts'
 import { removeTimers, setTimers } from './statements/timers.ts'
-import { isMove, isUntouched, movedStateToRow, newStateToRow, stateToRow } from './state-row.ts'
-import { definitionToRow } from './task-row.ts'
 import { foldSightings } from './sightings.ts'
 import { writeLedger } from './write-ledger.ts'
-import { movePlaces } from './write-places.ts'
+import { writeShelves } from './write-shelves.ts'
 
 export interface Writing {
   readonly changes: Changes
@@ -38,7 +27,7 @@ export function write(
 ): Promise<unknown> {
   return Promise.all([
     writeTasks(session, tenantId, changes, lanes),
-    writeLeases(session, tenantId, changes),
+    writeShelves(session, tenantId, changes),
     writeProgress(session, tenantId, changes),
     writeTimers(session, tenantId, changes),
     writeDependencies(session, tenantId, changes),
@@ -67,39 +56,6 @@ function writeTasks(session: Session, tenantId: string, changes: Changes, lanes:
       created.map((task) => definitionToRow(task.definition)),
     ),
     insertTags(session, tenantId, tags),
-    writeStates(session, tenantId, { created, changed: changes.changedTasks }),
-    movePlaces(session, tenantId, changes),
-  ])
-}
-
-function writeStates(
-  session: Session,
-  tenantId: string,
-  { created, changed }: { created: readonly Task[]; changed: Changes['changedTasks'] },
-): Promise<unknown> {
-  const untouched = created.filter(isUntouched)
-  const moved = changed.filter(isMove)
-  return Promise.all([
-    insertNewStates(session, tenantId, untouched.map(newStateToRow)),
-    insertStates(session, tenantId, created.filter((task) => !isUntouched(task)).map(stateToRow)),
-    moveStates(
-      session,
-      tenantId,
-      moved.map(({ after }) => movedStateToRow(after)),
-    ),
-    updateStates(
-      session,
-      tenantId,
-      changed.filter((change) => !isMove(change)).map(({ after }) => stateToRow(after)),
-    ),
-  ])
-}
-
-function writeLeases(session: Session, tenantId: string, changes: Changes): Promise<unknown> {
-  return Promise.all([
-    // Ends come first: a task's next lease may be granted in the batch that ended the one before.
-    updateLeases(session, tenantId, changes.changedLeases.map(leaseToChange)),
-    insertLeases(session, tenantId, changes.grantedLeases.map(leaseToRow)),
   ])
 }
 

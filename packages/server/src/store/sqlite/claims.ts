@@ -2,7 +2,7 @@
 import { bestFirst, type Ranked } from '../../engine/matching.ts'
 import type { ClaimNeed } from '../../engine/unit.ts'
 import { type Offer, query, type Session } from '../sql/session.ts'
-import { peekTasks } from '../sql/statements/tasks.ts'
+import { lockQueued } from '../sql/statements/queued.ts'
 
 const LANES = query(
   'matching_lanes',
@@ -17,8 +17,8 @@ const LANES = query(
 export const READY_OF_TYPE = query(
   'ready_of_type',
   () => `
-    select neg_priority, task_id, type from ready
-    where tenant_id = $1 and lane = $2 and type = $3
+    select neg_priority, task_id, type from queued
+    where tenant_id = $1 and lane = $2 and type = $3 and place = 'ready'
     order by neg_priority, task_id
     limit $4`,
 )
@@ -26,8 +26,8 @@ export const READY_OF_TYPE = query(
 export const READY_OF_ANY_TYPE = query(
   'ready_of_any_type',
   () => `
-    select neg_priority, task_id, type from ready indexed by ready_any_type
-    where tenant_id = $1 and lane = $2
+    select neg_priority, task_id, type from queued indexed by queued_ready_of_any_type
+    where tenant_id = $1 and lane = $2 and place = 'ready' and type > ''
     order by neg_priority, task_id
     limit $3`,
 )
@@ -45,7 +45,7 @@ export async function selectCandidates(session: Session, tenantId: string, claim
   const heads = (await Promise.all(looks)).flat()
   const best = heads.map(rankedOf).toSorted(bestFirst(filter))
   const taskIds = [...new Set(best.map(({ taskId }) => taskId))].slice(0, count)
-  return { rows: await peekTasks(session, tenantId, taskIds), held: false }
+  return { rows: await lockQueued(session, tenantId, taskIds), held: false }
 }
 
 /**

@@ -2,13 +2,13 @@
 // group.
 import type { KeyRoom, ParkedHead, Session } from '../sql/session.ts'
 import { query } from '../sql/session.ts'
-import { ACTIVE_UNDER_KEY } from '../sql/statements/leases.ts'
+import { UNDER_KEY } from '../sql/statements/leased.ts'
 
 export const NEXT_GROUP = query(
   'next_parked_group',
   () => `
-    select lane, type, concurrency_limit from parked
-    where tenant_id = $1 and concurrency_key = $2 and (lane, type, concurrency_limit) > ($3, $4, $5)
+    select lane, type, concurrency_limit from queued
+    where tenant_id = $1 and place = 'parked' and concurrency_key = $2 and (lane, type, concurrency_limit) > ($3, $4, $5)
     order by lane, type, concurrency_limit
     limit 1`,
 )
@@ -16,12 +16,12 @@ export const NEXT_GROUP = query(
 export const HEADS = query(
   'parked_heads',
   () => `
-    select concurrency_key, task_id from parked
-    where tenant_id = $1 and concurrency_key = $2 and lane = $3 and type = $4 and concurrency_limit = $5
+    select concurrency_key, task_id from queued
+    where tenant_id = $1 and place = 'parked' and concurrency_key = $2 and lane = $3 and type = $4 and concurrency_limit = $5
     order by neg_priority, task_id
     limit max(0, coalesce($7, $5) + $6 - (
-      select count(*) from leases l
-      where l.tenant_id = $1 and l.concurrency_key = $2 and ${ACTIVE_UNDER_KEY}
+      select count(*) from leased l
+      where l.tenant_id = $1 and l.concurrency_key = $2 and ${UNDER_KEY}
     ))`,
 )
 

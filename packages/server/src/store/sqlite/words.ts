@@ -7,6 +7,7 @@ export const sqliteWords: Words = {
   findLocked: (table, alias, condition) => `cross join ${table} ${alias} on ${condition}`,
   findFree: (table, alias, condition) => `cross join ${table} ${alias} on ${condition}`,
   findOptional: (table, alias, condition) => `left join ${table} ${alias} on ${condition}`,
+  passingOverLocked: '',
   update: (matching, set) => `update ${matching.table} set ${set} where ${matches(matching)}`,
   delete: (matching) => `delete from ${matching.table} where ${matches(matching)}`,
   among: (column, select) => `${column} in (${select})`,

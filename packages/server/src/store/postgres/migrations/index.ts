@@ -9,6 +9,7 @@ import { taskTypes } from './0006-task-types.ts'
 import { oauth } from './0007-oauth.ts'
 import { limits } from './0008-limits.ts'
 import { tenantWall } from './0009-tenant-wall.ts'
+import { shelves } from './0010-shelves.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
 export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
@@ -21,11 +22,15 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   oauth,
   limits,
   tenantWall,
+  shelves,
 ]
 
-export const TENANT_TABLES: readonly string[] = MIGRATIONS.flatMap((migration) =>
-  'tables' in migration ? migration.tables : [],
-)
+const walls = MIGRATIONS.filter((migration): migration is TenantMigration => 'tables' in migration)
+const dropped = new Set(walls.flatMap(({ drops = [] }) => drops))
+
+export const TENANT_TABLES: readonly string[] = walls
+  .flatMap(({ tables }) => tables)
+  .filter((table) => !dropped.has(table))
 
 /** Of no tenant, and so without a wall: whose a code or a session is, is known by it alone. */
 export const SHARED_TABLES: readonly string[] = ['oauth_artifacts', 'oauth_signing_keys']

@@ -15,11 +15,13 @@ import type { Migration } from '../../sql/migrate.ts'
 export interface TenantMigration extends Migration {
   /** Tables with a tenant that it adds, or that had no wall before. */
   readonly tables: readonly string[]
+  /** Tables with a tenant that it takes away. */
+  readonly drops?: readonly string[]
 }
 
 /** Every table with a column `tenant_id` is named by a migration that was made with this. */
-export function walled({ name, tables, sql }: TenantMigration): TenantMigration {
-  return { name, tables, sql: [sql, ...tables.map(wall)].join('\n') }
+export function walled(migration: TenantMigration): TenantMigration {
+  return { ...migration, sql: [migration.sql, ...migration.tables.map(wall)].join('\n') }
 }
 
 /** Any other policy would show more. */

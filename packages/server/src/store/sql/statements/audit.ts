@@ -89,8 +89,8 @@ const FOREIGN_OWNER = query('foreign_owner', (words) => {
     select t.tenant_id from tenants t
     where t.tenant_id <> $1 and (
       ${holds('tasks', 'task_id')} or ${holds('receipts', 'receipt_id')}
-      or ${holds('leases', 'lease_id')} or ${holds('api_keys', 'key_id')}
-      or ${holds('accounts', 'account_id')} or ${holds('oauth_clients', 'client_id', `cast(${id} as text)`)}
+      or ${holds('api_keys', 'key_id')} or ${holds('accounts', 'account_id')}
+      or ${holds('oauth_clients', 'client_id', `cast(${id} as text)`)}
     )
     limit 1`
 })

@@ -74,7 +74,7 @@ const DUE_DEPENDENTS = query(
     select distinct d.tenant_id, d.task_id, cast(t.definition as text) as definition
     from dependencies d
     ${words.find('tasks', 't', 't.tenant_id = d.tenant_id and t.task_id = d.task_id')}
-    ${words.find('task_states', 's', 's.tenant_id = d.tenant_id and s.task_id = d.depends_on')}
+    ${words.find('ended', 's', 's.tenant_id = d.tenant_id and s.task_id = d.depends_on')}
     where d.due and (
       (s.status <> 'succeeded' and coalesce(t.definition ->> 'onDependencyFailure', 'cancel') = 'cancel')
       or not exists (

@@ -1,34 +1,7 @@
-// Tasks: `tasks` holds what was asked for and never changes, `task_states` what became of it. A task's lock
-// is the lock of its row in task_states.
+// What was asked for: `tasks` holds it and never changes. What became of it lies on a shelf: `queued`, `leased` or `ended`.
+import { DEFINITION_COLUMNS } from '../definition-row.ts'
 import { bulk, names, type RowOf, type Session } from '../session.ts'
-import { MOVED_STATE_COLUMNS, NEW_STATE_COLUMNS, STATE_COLUMNS } from '../state-row.ts'
-import { DEFINITION_COLUMNS, taskColumns, type TaskRow } from '../task-row.ts'
-
-const LOCK_TASKS = bulk(
-  'lock_tasks',
-  { task_id: 'uuid' },
-  (x, words) => `
-    select ${taskColumns(words)}
-    from ${x}
-    ${words.findLocked('task_states', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}
-    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
-)
-
-/**
- * One after the other in id order, so that two transactions that want the same tasks do not wait for each
- * other.
- */
-export function lockTasks(
-  session: Session,
-  tenantId: string,
-  taskIds: readonly string[],
-): Promise<TaskRow[]> {
-  return session.each(
-    LOCK_TASKS,
-    tenantId,
-    taskIds.toSorted().map((task_id) => ({ task_id })),
-  )
-}
+import { shelves, taskColumns, type TaskRow } from '../task-row.ts'
 
 const PEEK_TASKS = bulk(
   'peek_tasks',
@@ -36,8 +9,8 @@ const PEEK_TASKS = bulk(
   (x, words) => `
     select ${taskColumns(words)}
     from ${x}
-    ${words.find('task_states', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}
-    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}
+    ${shelves(words, 't')}`,
 )
 
 export function peekTasks(
@@ -52,6 +25,27 @@ export function peekTasks(
   )
 }
 
+const KNOWN_TASKS = bulk(
+  'known_tasks',
+  { task_id: 'uuid' },
+  (x, words) => `
+    select t.task_id
+    from ${x}
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
+)
+
+export function knownTasks(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<{ task_id: string }[]> {
+  return session.each(
+    KNOWN_TASKS,
+    tenantId,
+    taskIds.map((task_id) => ({ task_id })),
+  )
+}
+
 const IDEMPOTENT_TASKS = bulk(
   'idempotent_tasks',
   { hash: 'hex' },
@@ -59,7 +53,7 @@ const IDEMPOTENT_TASKS = bulk(
     select ${taskColumns(words)}
     from ${x}
     ${words.find('tasks', 't', `t.tenant_id = $1 and t.idempotency_hash = ${words.unhex('x.hash')}`)}
-    ${words.find('task_states', 's', 's.tenant_id = $1 and s.task_id = t.task_id')}`,
+    ${shelves(words, 't')}`,
 )
 
 export function idempotentTasks(
@@ -91,74 +85,6 @@ export function insertTasks(
   rows: readonly RowOf<typeof DEFINITION_COLUMNS>[],
 ): Promise<never[]> {
   return session.each(INSERT_TASKS, tenantId, rows)
-}
-
-const INSERT_STATES = bulk(
-  'insert_states',
-  STATE_COLUMNS,
-  (x) => `
-    insert into task_states (tenant_id, ${names(STATE_COLUMNS)})
-    select $1, ${names(STATE_COLUMNS, 'x')}
-    from ${x}`,
-)
-
-export function insertStates(
-  session: Session,
-  tenantId: string,
-  rows: readonly RowOf<typeof STATE_COLUMNS>[],
-): Promise<never[]> {
-  return session.each(INSERT_STATES, tenantId, rows)
-}
-
-/** The columns that say what everybody can guess would cost as much to read as the others. */
-const INSERT_NEW_STATES = bulk(
-  'insert_new_states',
-  NEW_STATE_COLUMNS,
-  (x) => `
-    insert into task_states (tenant_id, ${names(NEW_STATE_COLUMNS)}, status, attempt, expiries, fence, dead_letter, has_dependents)
-    select $1, ${names(NEW_STATE_COLUMNS, 'x')}, 'queued', 0, 0, 0, false, false
-    from ${x}`,
-)
-
-export function insertNewStates(
-  session: Session,
-  tenantId: string,
-  rows: readonly RowOf<typeof NEW_STATE_COLUMNS>[],
-): Promise<never[]> {
-  return session.each(INSERT_NEW_STATES, tenantId, rows)
-}
-
-const MOVE_STATES = bulk('move_states', MOVED_STATE_COLUMNS, (x, words) =>
-  words.update(
-    { table: 'task_states', keys: ['task_id'], input: x },
-    'status = x.status, place = x.place, fence = x.fence, updated_at = x.updated_at',
-  ),
-)
-
-export function moveStates(
-  session: Session,
-  tenantId: string,
-  rows: readonly RowOf<typeof MOVED_STATE_COLUMNS>[],
-): Promise<never[]> {
-  return session.each(MOVE_STATES, tenantId, rows)
-}
-
-const UPDATE_STATES = bulk('update_states', STATE_COLUMNS, (x, words) =>
-  words.update(
-    { table: 'task_states', keys: ['task_id'], input: x },
-    `status = x.status, place = x.place, attempt = x.attempt, expiries = x.expiries, fence = x.fence,
-      next_eligible_at = x.next_eligible_at, updated_at = x.updated_at, started_at = x.started_at,
-      completed_at = x.completed_at, dead_letter = x.dead_letter, has_dependents = x.has_dependents,
-      terminal_receipt_id = x.terminal_receipt_id, result = x.result`,
-  ),
-)
-
-export function updateStates(
-  session: Session,
-  tenantId: string,
-  rows: readonly RowOf<typeof STATE_COLUMNS>[],
-): Promise<never[]> {
-  return session.each(UPDATE_STATES, tenantId, rows)
 }
 
 const INSERT_TAGS = bulk(

@@ -2,11 +2,13 @@
 // rows for what a tenant has, and any such index for as good as another. So it is told what a large database
 // looks like: one tenant that has everything. An `analyze` on the real database replaces it.
 
+/** By table and index: how many rows share a prefix of it, of none of its columns, the first, the first two, and so on. */
+type Shapes = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
+
 const TASKS = 1_000_000
 const ACTIVE = 1_000
 
-/** How many rows share a prefix of the index: none of its columns, the first, the first two, and so on. */
-const SHAPES: Record<string, Record<string, readonly number[]>> = {
+const SHAPES: Shapes = {
   tasks: {
     sqlite_autoindex_tasks_1: [TASKS, TASKS, 1],
     tasks_idempotency: [TASKS, TASKS, 1],
@@ -53,15 +55,27 @@ const SHAPES: Record<string, Record<string, readonly number[]>> = {
   },
 }
 
-const rows = Object.entries(SHAPES).flatMap(([table, indexes]) =>
-  Object.entries(indexes).map(([index, shape]) => `('${table}', '${index}', '${shape.join(' ')}')`),
-)
+function rowsOf(shapes: Shapes): string {
+  const rows = Object.entries(shapes).flatMap(([table, indexes]) =>
+    Object.entries(indexes).map(([index, shape]) => `('${table}', '${index}', '${shape.join(' ')}')`),
+  )
+  return rows.join(',\n  ')
+}
 
 // The first `analyze` makes the table, the second makes this connection read it.
 export const FIRST_STATISTICS = `
 analyze;
 delete from sqlite_stat1;
 insert into sqlite_stat1 (tbl, idx, stat) values
-  ${rows.join(',\n  ')};
+  ${rowsOf(SHAPES)};
 analyze sqlite_schema;
 `
+
+/** For the tables of a later migration. */
+export function statistics(shapes: Shapes): string {
+  return `
+insert into sqlite_stat1 (tbl, idx, stat) values
+  ${rowsOf(shapes)};
+analyze sqlite_schema;
+`
+}

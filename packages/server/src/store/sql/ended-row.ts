@@ -1,0 +1,133 @@
+// Tasks that have ended, and the last words of workers on their leases, between rows and values.
+import type { Lease, PrincipalKind, Settlement, Task, TaskResult, TaskStatus } from '../../engine/model.ts'
+import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
+import { names, type RowOf } from './session.ts'
+
+const STATE_COLUMNS = {
+  status: 'text',
+  attempt: 'int',
+  expiries: 'int',
+  fence: 'int',
+  next_eligible_at: 'bigint',
+  updated_at: 'bigint',
+  started_at: 'bigint',
+  completed_at: 'bigint',
+  dead_letter: 'boolean',
+  has_dependents: 'boolean',
+  terminal_receipt_id: 'uuid',
+  result: 'json',
+} as const
+
+const LAST_WORD = { lease_id: 'uuid', worker_kind: 'text', worker_id: 'text', settlement: 'json' } as const
+
+export const ENDED_COLUMNS = { task_id: 'uuid', ...STATE_COLUMNS, ...LAST_WORD } as const
+export const SETTLEMENT_COLUMNS = { task_id: 'uuid', ...LAST_WORD } as const
+
+export const ENDED_STATE = `${names(STATE_COLUMNS, 's')}, ${names(LAST_WORD, 's')}`
+
+export interface SettlementRow {
+  readonly task_id: string
+  readonly lease_id: string
+  readonly worker_kind: PrincipalKind
+  readonly worker_id: string
+  readonly settlement: string
+}
+
+type LastWord = SettlementRow | { readonly [K in keyof Omit<SettlementRow, 'task_id'>]: null }
+
+export type EndedRow = DefinitionRow &
+  LastWord & {
+    readonly status: TaskStatus
+    readonly attempt: number
+    readonly expiries: number
+    readonly fence: number
+    readonly next_eligible_at: number
+    readonly updated_at: number
+    readonly started_at: number | null
+    readonly completed_at: number
+    readonly dead_letter: boolean | number
+    readonly has_dependents: boolean | number
+    readonly terminal_receipt_id: string
+    readonly result: string
+  }
+
+/** `lease`: the one that ended the task, if a worker did. */
+export function endedToRow(
+  { definition, state }: Task,
+  lease: Lease | undefined,
+): RowOf<typeof ENDED_COLUMNS> {
+  return {
+    task_id: definition.taskId,
+    status: state.status,
+    attempt: state.attempt,
+    expiries: state.expiries,
+    fence: state.fence,
+    next_eligible_at: state.nextEligibleAt,
+    updated_at: state.updatedAt,
+    started_at: state.startedAt,
+    completed_at: state.completedAt,
+    dead_letter: state.deadLetter,
+    has_dependents: state.hasDependents,
+    terminal_receipt_id: state.terminalReceiptId,
+    result: state.result,
+    lease_id: lease?.leaseId ?? null,
+    worker_kind: lease?.worker.kind ?? null,
+    worker_id: lease?.worker.id ?? null,
+    settlement: lease?.settlement ?? null,
+  }
+}
+
+export function settlementToRow(lease: Lease): RowOf<typeof SETTLEMENT_COLUMNS> {
+  return {
+    task_id: lease.taskId,
+    lease_id: lease.leaseId,
+    worker_kind: lease.worker.kind,
+    worker_id: lease.worker.id,
+    settlement: lease.settlement,
+  }
+}
+
+export function endedFromRow(row: EndedRow): Task {
+  return {
+    definition: definitionFromRow(row),
+    state: {
+      status: row.status,
+      place: 'none',
+      attempt: row.attempt,
+      expiries: row.expiries,
+      fence: row.fence,
+      nextEligibleAt: row.next_eligible_at,
+      updatedAt: row.updated_at,
+      startedAt: row.started_at,
+      completedAt: row.completed_at,
+      deadLetter: Boolean(row.dead_letter),
+      hasDependents: Boolean(row.has_dependents),
+      terminalReceiptId: row.terminal_receipt_id,
+      result: JSON.parse(row.result) as TaskResult, // written from a TaskResult
+    },
+  }
+}
+
+/** Of a lease that has ended only its last word is asked for; the times that it had are not kept. */
+export function settledFromRow(row: SettlementRow): Lease {
+  return {
+    leaseId: row.lease_id,
+    taskId: row.task_id,
+    worker: { kind: row.worker_kind, id: row.worker_id },
+    settlement: JSON.parse(row.settlement) as Settlement, // written from a Settlement
+    ...OVER,
+  }
+}
+
+const OVER = {
+  fence: 0,
+  grantedAt: 0,
+  ttlMs: 0,
+  expiresAt: 0,
+  timeoutAt: null,
+  checkAt: 0,
+  renewals: 0,
+  concurrencyKey: null,
+  endedAt: 0,
+  end: null,
+} as const

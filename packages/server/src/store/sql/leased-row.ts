@@ -1,0 +1,158 @@
+// Tasks that a worker holds, with their leases, between rows and values.
+import type { Lease, PrincipalKind, Task, TaskStatus } from '../../engine/model.ts'
+import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
+import { names, type RowOf } from './session.ts'
+
+const LEASE_COLUMNS = {
+  lease_id: 'uuid',
+  worker_kind: 'text',
+  worker_id: 'text',
+  fence: 'int',
+  granted_at: 'bigint',
+  ttl_ms: 'bigint',
+  expires_at: 'bigint',
+  timeout_at: 'bigint',
+  check_at: 'bigint',
+  renewals: 'int',
+} as const
+
+const STATE_COLUMNS = {
+  status: 'text',
+  attempt: 'int',
+  expiries: 'int',
+  next_eligible_at: 'bigint',
+  updated_at: 'bigint',
+  started_at: 'bigint',
+  has_dependents: 'boolean',
+} as const
+
+export const LEASED_COLUMNS = {
+  task_id: 'uuid',
+  concurrency_key: 'text',
+  ...LEASE_COLUMNS,
+  ...STATE_COLUMNS,
+} as const
+
+/** What a start changes, and a dependent. */
+export const LEASED_CHANGES = {
+  task_id: 'uuid',
+  status: 'text',
+  updated_at: 'bigint',
+  started_at: 'bigint',
+  has_dependents: 'boolean',
+} as const
+
+/** What a renewal changes. */
+export const RENEWAL = { task_id: 'uuid', expires_at: 'bigint', check_at: 'bigint', renewals: 'int' } as const
+
+export const LEASED_STATE = `${names(LEASE_COLUMNS, 's')}, ${names(STATE_COLUMNS, 's')}`
+
+export interface LeaseRow {
+  readonly task_id: string
+  readonly lease_id: string
+  readonly worker_kind: PrincipalKind
+  readonly worker_id: string
+  readonly fence: number
+  readonly granted_at: number
+  readonly ttl_ms: number
+  readonly expires_at: number
+  readonly timeout_at: number | null
+  readonly check_at: number
+  readonly renewals: number
+  readonly concurrency_key: string | null
+}
+
+export interface LeasedRow extends DefinitionRow, LeaseRow {
+  readonly task_id: string
+  readonly concurrency_key: string | null
+  readonly status: TaskStatus
+  readonly attempt: number
+  readonly expiries: number
+  readonly next_eligible_at: number
+  readonly updated_at: number
+  readonly started_at: number | null
+  readonly has_dependents: boolean | number
+}
+
+export function leasedToRow({ definition, state }: Task, lease: Lease): RowOf<typeof LEASED_COLUMNS> {
+  return {
+    task_id: definition.taskId,
+    concurrency_key: lease.concurrencyKey,
+    lease_id: lease.leaseId,
+    worker_kind: lease.worker.kind,
+    worker_id: lease.worker.id,
+    fence: lease.fence,
+    granted_at: lease.grantedAt,
+    ttl_ms: lease.ttlMs,
+    expires_at: lease.expiresAt,
+    timeout_at: lease.timeoutAt,
+    check_at: lease.checkAt,
+    renewals: lease.renewals,
+    status: state.status,
+    attempt: state.attempt,
+    expiries: state.expiries,
+    next_eligible_at: state.nextEligibleAt,
+    updated_at: state.updatedAt,
+    started_at: state.startedAt,
+    has_dependents: state.hasDependents,
+  }
+}
+
+export function leasedToChange({ definition, state }: Task): RowOf<typeof LEASED_CHANGES> {
+  return {
+    task_id: definition.taskId,
+    status: state.status,
+    updated_at: state.updatedAt,
+    started_at: state.startedAt,
+    has_dependents: state.hasDependents,
+  }
+}
+
+export function leaseToRenewal(lease: Lease): RowOf<typeof RENEWAL> {
+  return {
+    task_id: lease.taskId,
+    expires_at: lease.expiresAt,
+    check_at: lease.checkAt,
+    renewals: lease.renewals,
+  }
+}
+
+export function leasedFromRow(row: LeasedRow): Task {
+  return {
+    definition: definitionFromRow(row),
+    state: {
+      status: row.status,
+      place: 'none',
+      attempt: row.attempt,
+      expiries: row.expiries,
+      fence: row.fence,
+      nextEligibleAt: row.next_eligible_at,
+      updatedAt: row.updated_at,
+      startedAt: row.started_at,
+      completedAt: null,
+      deadLetter: false,
+      hasDependents: Boolean(row.has_dependents),
+      terminalReceiptId: null,
+      result: null,
+    },
+  }
+}
+
+export function leaseFromRow(row: LeaseRow): Lease {
+  return {
+    leaseId: row.lease_id,
+    taskId: row.task_id,
+    worker: { kind: row.worker_kind, id: row.worker_id },
+    fence: row.fence,
+    grantedAt: row.granted_at,
+    ttlMs: row.ttl_ms,
+    expiresAt: row.expires_at,
+    timeoutAt: row.timeout_at,
+    checkAt: row.check_at,
+    renewals: row.renewals,
+    concurrencyKey: row.concurrency_key,
+    endedAt: null,
+    end: null,
+    settlement: null,
+  }
+}
