@@ -3,17 +3,22 @@
 import type { Columns, ColumnType } from '../sql/session.ts'
 import { binaryArray, ELEMENTS } from './binary-array.ts'
 
-/** The rows, named `x`: the arrays are the parameters after `$1`, the tenant. */
+/**
+ * The rows, named `x`: the arrays are the parameters after `$1`, the tenant. They are unnested in the list of what is
+ * selected: as a relation of many columns, `unnest` keeps each of them in a store of its own, and 16 rows of 14 columns cost
+ * 164 µs to insert instead of 104.
+ */
 export function inputRows(columns: Columns): string {
-  const members = Object.entries(columns)
-  const arrays = members.map(([, type], index) => `$${index + 2}::${ELEMENTS[type].name}[]`)
-  const named = members.map(([name]) => name)
-  return `(select ${members.map(selected).join(', ')} from unnest(${arrays.join(', ')}) as u(${named.join(', ')})) as x`
+  const members = Object.entries(columns).map(
+    ([name, type], index) => `${unnested(type, `$${index + 2}`)} as ${name}`,
+  )
+  return `(select ${members.join(', ')}) as x`
 }
 
 /** Lists of one column may differ in length, which arrays of arrays may not: they travel as text. */
-function selected([name, type]: [string, ColumnType]): string {
-  return type === 'texts' ? `u.${name}::text[] as ${name}` : `u.${name}`
+function unnested(type: ColumnType, parameter: string): string {
+  const values = `unnest(${parameter}::${ELEMENTS[type].name}[])`
+  return type === 'texts' ? `${values}::text[]` : values
 }
 
 /** Where every value is null, the array is left empty: what a shorter one lacks is null. */
