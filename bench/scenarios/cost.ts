@@ -6,27 +6,29 @@ import type { Pair } from './pair.ts'
 
 export const COST_COLUMNS: readonly Column[] = [
   { name: 'CPU', unit: 'µs/task', better: 'less' },
+  { name: 'CPU of the server', unit: 'µs/task', better: 'less' },
   { name: 'CPU of the database', unit: 'µs/task', better: 'less' },
 ]
 
 /** Begins to count; the function that it gives ends it. */
 export function countCost({ producer, worker, stage }: Pair): (tasks: number) => Figures {
-  const database = stage.databasePid === undefined ? [] : [stage.databasePid]
-  const pids = [
-    producer.pid,
-    worker.pid,
-    ...(stage.serverPid === undefined ? [] : [stage.serverPid]),
-    ...database,
-  ]
-  const secondsOf = (ids: readonly number[]) => ids.reduce((sum, pid) => sum + processorSeconds(pid), 0)
-  const before = { all: secondsOf(pids), database: secondsOf(database) }
+  const parts = { 'CPU of the server': stage.serverPid, 'CPU of the database': stage.databasePid }
+  const named = Object.entries(parts).flatMap(([name, pid]) => (pid === undefined ? [] : [{ name, pid }]))
+  const pids = new Map([['producer', producer.pid], ['worker', worker.pid], ...named.map(pair)])
+  const begun = secondsOf(pids)
   return (tasks) => {
-    const micros = (seconds: number) => (seconds * 1e6) / tasks
-    return {
-      CPU: micros(secondsOf(pids) - before.all),
-      ...(database.length > 0
-        ? { 'CPU of the database': micros(secondsOf(database) - before.database) }
-        : {}),
-    }
+    const micros = new Map(
+      [...secondsOf(pids)].map(([name, now]) => [name, ((now - begun.get(name)!) * 1e6) / tasks]),
+    )
+    const all = [...micros.values()].reduce((sum, part) => sum + part, 0)
+    return { CPU: all, ...Object.fromEntries(named.map(({ name }) => [name, micros.get(name)!])) }
   }
+}
+
+function pair({ name, pid }: { name: string; pid: number }): [string, number] {
+  return [name, pid]
+}
+
+function secondsOf(pids: ReadonlyMap<string, number>): Map<string, number> {
+  return new Map([...pids].map(([name, pid]) => [name, processorSeconds(pid)]))
 }

@@ -35,6 +35,7 @@ export async function openExplainer(url: string, tenantId: string): Promise<Expl
   await client.query('set plan_cache_mode = force_generic_plan')
   const prepared = new Set<string>()
   const explained: Explained[] = []
+  let last: Promise<void> = Promise.resolve()
 
   async function explain(of: Query | Bulk<Columns>, values: readonly Value[]): Promise<void> {
     const text = 'columns' in of ? of.text(inputRows(of.columns), postgresWords) : of.text(postgresWords)
@@ -45,11 +46,11 @@ export async function openExplainer(url: string, tenantId: string): Promise<Expl
     const call = literals.length === 0 ? name : `${name} (${literals.join(', ')})`
     await client.query('begin')
     await client.query("select set_config('asyncgate.tenant', $1, true)", [tenantId])
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `explain (analyze, format json) execute ${call}`,
     )
     await client.query('rollback')
-    const [{ Plan: plan }] = JSON.parse(rows[0]!['QUERY PLAN']) as [{ Plan: PlanNode }]
+    const [{ Plan: plan }] = rows[0]!['QUERY PLAN']
     const nodes = flatten(plan)
     explained.push({
       name: of.name,
@@ -60,14 +61,18 @@ export async function openExplainer(url: string, tenantId: string): Promise<Expl
     })
   }
 
+  /** One after the other, since each is a transaction of its own. */
+  const inTurn = (of: Query | Bulk<Columns>, values: readonly Value[]) =>
+    (last = last.then(() => explain(of, values)))
+
   return {
     explained,
     all: async (query, params) => {
-      await explain(query, params)
+      await inTurn(query, params)
       return []
     },
     each: async (bulk, tenantId, rows) => {
-      await explain(bulk, [tenantId, ...literalArrays(bulk.columns, rows)])
+      await inTurn(bulk, [tenantId, ...literalArrays(bulk.columns, rows)])
       return []
     },
     close: () => client.end(),

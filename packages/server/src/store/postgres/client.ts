@@ -1,10 +1,9 @@
 // Statements over one pooled connection. They are sent without waiting for the answers to those before
 // (pipelining).
-import type { QueryConfig } from 'pg'
 import type { Bulk, Columns, Query, Session, Value } from '../sql/session.ts'
 import { toFailure } from './failure.ts'
 import { inputArrays, inputRows } from './input-rows.ts'
-import type { Wire } from './transaction.ts'
+import type { Statement, Wire } from './stage.ts'
 import { postgresWords } from './words.ts'
 
 type Texts = Map<Query | Bulk<Columns>, string>
@@ -12,7 +11,7 @@ type Texts = Map<Query | Bulk<Columns>, string>
 export function createSessions({ preparedStatements }: { preparedStatements: boolean }) {
   const texts: Texts = new Map()
 
-  function statement(of: Query | Bulk<Columns>, values: unknown[]): QueryConfig {
+  function statement(of: Query | Bulk<Columns>, values: unknown[]): Statement {
     let text = texts.get(of)
     if (text === undefined) {
       text = 'columns' in of ? of.text(inputRows(of.columns), postgresWords) : of.text(postgresWords)
@@ -24,8 +23,8 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
 
   /** `onUnsent` is called, before anything else can be sent, if a statement cannot be written down. */
   return (target: Wire, onUnsent: () => void = () => {}): Session => {
-    async function send<R>(write: () => QueryConfig): Promise<R[]> {
-      let config: QueryConfig
+    async function send<R>(write: () => Statement): Promise<R[]> {
+      let config: Statement
       try {
         config = write()
       } catch (error) {
@@ -44,9 +43,9 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
   }
 }
 
-async function rows<R>(target: Wire, config: QueryConfig): Promise<R[]> {
+async function rows<R>(target: Wire, config: Statement): Promise<R[]> {
   try {
-    const { rows: found } = await target.query(config)
+    const { rows: found } = await target.ask(config)
     return found as R[] // the statement's author knows its columns
   } catch (error) {
     throw toFailure(error)

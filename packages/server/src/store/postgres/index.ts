@@ -14,7 +14,7 @@ import { parkedHeads } from './parked.ts'
 import { connectionConfig, createPool, PLANNED_ONCE, UNFLUSHED } from './pool.ts'
 import { createReader, createScanner } from './reader.ts'
 import { createPostgresTokens } from './tokens.ts'
-import { beginTransaction } from './transaction.ts'
+import { beginTransaction, wireOnAny } from './transaction.ts'
 
 /** The second is decided and sent while the first is being flushed; a third gained nothing on two cores. */
 const COMMITS_AT_ONCE = 2
@@ -40,7 +40,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
   const sessionOn = createSessions(options)
   const toRead = { pool: reading, sessionOn }
   // For what concerns no table of tenants.
-  const server = sessionOn(reading)
+  const server = sessionOn(wireOnAny(reading))
   const hints = createHints({
     config: connectionConfig({ ...options, settings: UNFLUSHED }),
     log: options.log,

@@ -39,12 +39,10 @@ const INT8 = 20
 const JSON_TYPE = 114
 
 /** Whole numbers as numbers: none of ours reaches 2^53. JSON stays text, to be parsed where it is needed. */
-const typeParsers: NonNullable<PoolConfig['types']> = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
-    if (oid === INT8) return Number
-    if (oid === JSON_TYPE) return (text: string) => text
-    return types.getTypeParser(oid, format ?? 'text')
-  },
+export function columnReader(oid: number): (text: string) => unknown {
+  if (oid === INT8) return Number
+  if (oid === JSON_TYPE) return (text) => text
+  return types.getTypeParser(oid, 'text')
 }
 
 export interface Connecting {
@@ -67,7 +65,6 @@ export function connectionConfig({ url, preparedStatements, settings }: Connecti
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
-    types: typeParsers,
     ...(preparedStatements ? { options: options.join(' ') } : {}),
   }
 }
@@ -75,7 +72,6 @@ export function connectionConfig({ url, preparedStatements, settings }: Connecti
 export function createPool(connecting: Connecting): Pool {
   const pool = new Pool({
     ...connectionConfig(connecting),
-    pipeline: true,
     max: connecting.poolSize,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
   })

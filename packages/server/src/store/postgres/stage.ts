@@ -1,0 +1,177 @@
+// Statements that go to PostgreSQL together and are answered together: one write to the socket, one `Sync`, one answer. By
+// itself the driver asks for an answer to each of the fifteen or so of a commit; the database then sends each by itself and
+// this process is woken by it. A statement that finds a row by its key costs the database 30 µs so instead of 53.
+//
+// What a prepared statement gives is described once for each connection, when it is parsed, and not each time.
+import { type Connection, DatabaseError, type PoolClient } from 'pg'
+import { columnReader } from './pool.ts'
+
+export interface Statement {
+  /** Prepared under this name; without it, parsed each time. */
+  readonly name?: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+export interface Answer {
+  /** `SELECT`, `INSERT`, `COMMIT`, `ROLLBACK`. */
+  readonly command: string
+  readonly rows: readonly unknown[]
+}
+
+/** What can run a statement. Those that are asked in one turn go together. */
+export interface Wire {
+  ask(statement: Statement): Promise<Answer>
+}
+
+/** A connection that nobody else uses meanwhile. Once a statement has failed, those after it fail for the same reason. */
+export function wireOn(client: PoolClient): Wire {
+  let waiting: Asked[] = []
+  let busy = false
+  let cause: unknown
+
+  function send(): void {
+    if (busy || waiting.length === 0) return
+    const asked = waiting
+    waiting = []
+    if (cause !== undefined) {
+      for (const { reject } of asked) reject(cause)
+      return
+    }
+    busy = true
+    client.query(
+      createStage(asked, (error) => {
+        busy = false
+        cause ??= error
+        send()
+      }),
+    )
+  }
+
+  return {
+    ask: (statement) =>
+      new Promise((resolve, reject) => {
+        if (waiting.push({ statement, rows: [], resolve, reject }) === 1) process.nextTick(send)
+      }),
+  }
+}
+
+interface Asked {
+  readonly statement: Statement
+  readonly rows: unknown[]
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** How to read each column of a row. */
+type Shape = readonly { readonly name: string; readonly read: (text: string) => unknown }[]
+
+/** Of the prepared statements of each connection, by their names. */
+const shapes = new WeakMap<Connection, Map<string, Shape>>()
+
+interface Described {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[]
+}
+
+/** `ended` is told when the next stage may be sent, and why this one failed if it did. */
+function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void) {
+  let at = 0
+  let known: Map<string, Shape>
+  let shape: Shape | undefined
+
+  const end = (failure?: unknown) => {
+    stage.callback()
+    ended(failure)
+  }
+
+  const stage = {
+    /** Wrapped by the driver, which stops its clock when it is called. */
+    callback: () => {},
+    // Of the statement that is being answered: the driver notes by them what has been parsed.
+    get name() {
+      return asked[at]?.statement.name
+    },
+    get text() {
+      return asked[at]?.statement.text
+    },
+    submit: (connection: Connection) => {
+      known = shapesOf(connection)
+      connection.stream.cork()
+      for (const { statement } of asked) send(connection, statement)
+      connection.sync()
+      connection.stream.uncork()
+      return null
+    },
+    handleRowDescription: ({ fields }: Described) => {
+      shape = fields.map(({ name, dataTypeID }) => ({ name, read: columnReader(dataTypeID) }))
+      if (stage.name !== undefined) known.set(stage.name, shape)
+    },
+    handleDataRow: ({ fields }: { readonly fields: readonly (string | null)[] }) => {
+      shape ??= known.get(stage.name!)!
+      asked[at]!.rows.push(readRow(shape, fields))
+    },
+    handleCommandComplete: ({ text }: { readonly text: string }) => {
+      const { rows, resolve } = asked[at]!
+      at += 1
+      shape = undefined
+      resolve({ command: text.split(' ', 1)[0]!, rows })
+    },
+    handleReadyForQuery: () => end(),
+    handleError: (error: Error, connection: Connection) => {
+      const unanswered = asked.slice(at)
+      for (const { statement } of unanswered) forget(connection, statement)
+      // What the database did not say itself is about the connection.
+      if (!(error instanceof DatabaseError)) connection.stream.destroy()
+      for (const { reject } of unanswered) reject(error)
+      end(error)
+    },
+  }
+  return stage
+}
+
+function shapesOf(connection: Connection): Map<string, Shape> {
+  let known = shapes.get(connection)
+  if (known === undefined) shapes.set(connection, (known = new Map()))
+  return known
+}
+
+function readRow(shape: Shape, fields: readonly (string | null)[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  for (let at = 0; at < shape.length; at += 1) {
+    const { name, read } = shape[at]!
+    const text = fields[at]!
+    row[name] = text === null ? null : read(text)
+  }
+  return row
+}
+
+/** Which statements a connection knows; the driver's own note, which it changes when one has been parsed. */
+interface Prepared {
+  readonly parsedStatements: Record<string, string | undefined>
+  readonly submittedNamedStatements: Record<string, string | undefined>
+}
+
+function preparedOn(connection: Connection): Prepared {
+  return connection as unknown as Prepared // which the driver's types leave out
+}
+
+function send(connection: Connection, { name = '', text, values }: Statement): void {
+  const { parsedStatements, submittedNamedStatements } = preparedOn(connection)
+  const isKnown = parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined
+  if (!isKnown) {
+    connection.parse({ name, text, types: [] }, true)
+    connection.describe({ type: 'S', name }, true)
+    if (name !== '') submittedNamedStatements[name] = text
+  }
+  connection.bind({ statement: name, values: values.map(parameterOf) }, true)
+  connection.execute({}, true)
+}
+
+/** It was sent after one that failed, so that it was not even parsed. */
+function forget(connection: Connection, { name }: Statement): void {
+  if (name !== undefined) delete preparedOn(connection).submittedNamedStatements[name]
+}
+
+function parameterOf(value: unknown): Buffer | string | null {
+  return value === null || Buffer.isBuffer(value) ? value : String(value)
+}
