@@ -47,6 +47,35 @@ export function claims(given: Given): void {
     expect(await rig.claimed({ capabilities: ['a "quoted", one', 'gpu'] })).toEqual(['other', 'gpu'])
   })
 
+  test('a lane that another instance adds is found by the next claim, whatever was claimed before', async () => {
+    const { store, beside } = given()
+    const rig = createRig(store)
+    const add = (summary: string, capabilities: string[], on = store) =>
+      rig.run(
+        [
+          {
+            kind: 'create',
+            task: newTask({ summary, capabilities, type: 'x', priority: capabilities.length }),
+          },
+        ],
+        on,
+      )
+    const able = { capabilities: ['gpu'], max: 1 }
+    const known = [{ ...able, types: ['x'] }, able]
+    for (const claim of known) {
+      await add('first', [])
+      await add('second', [])
+      expect(await rig.claimed(claim)).toEqual(['first'])
+      expect(await rig.claimed(claim)).toEqual(['second'])
+      expect(await rig.claimed(claim)).toEqual([])
+      expect(await rig.claimed({ ...able, types: [] })).toEqual([])
+    }
+    await add('plain', [])
+    await add('better', ['gpu'], beside)
+    expect(await rig.claimed({ ...able, types: ['x'] })).toEqual(['better'])
+    expect(await rig.claimed(able)).toEqual(['plain'])
+  })
+
   test('preferred types come first within their priority, among any and among accepted types', async () => {
     for (const types of [undefined, ['x', 'y', 'z']]) {
       const rig = createRig(given().store)

@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClaimNeed } from '../../src/engine/unit.ts'
 import type { Store } from '../../src/store/port.ts'
-import { selectCandidates } from '../../src/store/postgres/claims.ts'
+import { createClaims, READY_OF_ONE_LANE, READY_OF_ONE_TYPE } from '../../src/store/postgres/claims.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { holdCounts } from '../../src/store/postgres/locks.ts'
 import { parkedHeads } from '../../src/store/postgres/parked.ts'
@@ -24,26 +24,32 @@ function claim(over: Parameters<typeof claimCommand>[0] = {}): ClaimNeed {
  * its state.
  */
 const OWN_CASES: Case[] = [
-  ['claim, any type', 3 * COUNT + 10, (on, { tenantId }) => selectCandidates(on, tenantId, claim())],
+  ['claim, any type', 3 * COUNT + 10, (on, { tenantId }) => createClaims()(on, tenantId, claim())],
   [
     'claim, one type',
     3 * COUNT + 10,
-    (on, { tenantId }) => selectCandidates(on, tenantId, claim({ types: ['t1'] })),
+    (on, { tenantId }) => createClaims()(on, tenantId, claim({ types: ['t1'] })),
   ],
   [
     'claim, types and lanes, one preferred',
     15 * COUNT,
     (on, { tenantId }) =>
-      selectCandidates(
-        on,
-        tenantId,
-        claim({ types: ['t1', 't2'], preferred: ['t2'], capabilities: ['gpu'] }),
-      ),
+      createClaims()(on, tenantId, claim({ types: ['t1', 't2'], preferred: ['t2'], capabilities: ['gpu'] })),
   ],
   [
     'claim of what there is none',
     10,
-    (on, { tenantId }) => selectCandidates(on, tenantId, claim({ types: ['no'] })),
+    (on, { tenantId }) => createClaims()(on, tenantId, claim({ types: ['no'] })),
+  ],
+  [
+    'ready of one type',
+    2 * COUNT + 1,
+    (on, { tenantId }) => on.all(READY_OF_ONE_TYPE, [tenantId, '', COUNT, 't1']),
+  ],
+  [
+    'ready of one lane',
+    2 * COUNT + 1,
+    (on, { tenantId }) => on.all(READY_OF_ONE_LANE, [tenantId, '', COUNT]),
   ],
   [
     'hold counts',

@@ -31,8 +31,12 @@ async function using<T>(run: (wire: Wire, client: PoolClient) => Promise<T>): Pr
   }
 }
 
-const named = (name: string, text: string, ...values: unknown[]): Statement => ({ name, text, values })
-const unnamed = (text: string, ...values: unknown[]): Statement => ({ text, values })
+const named = (name: string, text: string, ...values: Statement['values']): Statement => ({
+  name,
+  text,
+  values,
+})
+const unnamed = (text: string, ...values: Statement['values']): Statement => ({ text, values })
 const half = (n: number) => named('half', 'select 10 / $1::int as half', n)
 
 test('rows, commands and values of every kind come back in the order asked', async () => {

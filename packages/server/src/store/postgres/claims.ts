@@ -7,6 +7,43 @@ import { QUEUED_STATE, type QueuedRow } from '../sql/queued-row.ts'
 import { type Offer, type Query, query, type Session } from '../sql/session.ts'
 import { textArray } from './binary-array.ts'
 
+/** It always holds. The index says it too, so that a look for types cannot end up there. */
+const ANY_TYPE = "r.type > ''"
+
+/** `$2` are a worker's capabilities. */
+export const MATCHING_LANES = query(
+  'matching_lanes',
+  () => 'select l.lane from lanes l where l.tenant_id = $1 and l.capabilities <@ $2::text[]',
+)
+
+export const READY_OF_ONE_TYPE = lookingAtOne('ready_of_one_type', 'r.type = $4')
+export const READY_OF_ONE_LANE = lookingAtOne('ready_of_one_lane', ANY_TYPE)
+
+/**
+ * Where there is one lane and one type, or any, there is nothing to merge: `known` is 1 if there is anything, and one row
+ * comes even if nothing is free. A quarter of what it costs to find that out on the way.
+ */
+function lookingAtOne(name: string, ofType: string): Query {
+  const fits = `r.tenant_id = $1 and r.lane = $2 and ${ofType} and r.place = 'ready'`
+  return query(
+    name,
+    (words) => `
+    select (exists (select 1 from queued r where ${fits}))::int as known, free.*
+    from (select 1) as always
+    left join lateral (
+      select ${definitionColumns(words)}, ${QUEUED_STATE}
+      from (
+        select r.* from queued r
+        where ${fits}
+        order by r.neg_priority, r.task_id
+        limit $3
+        ${words.passingOverLocked}
+      ) as s
+      ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
+    ) as free on true`,
+  )
+}
+
 export const READY_OF_TYPES = looking('ready_of_types', {
   looks: `select l.lane, w.type, row_number() over () as look
       from lanes l cross join unnest($5::text[]) as w(type)
@@ -19,8 +56,7 @@ export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
   looks: `select l.lane, row_number() over () as look
       from lanes l
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
-  // The last condition always holds. The index says it too, so that a look for types cannot end up there.
-  fits: "r.tenant_id = $1 and r.lane = k.lane and r.type > '' and r.place = 'ready'",
+  fits: `r.tenant_id = $1 and r.lane = k.lane and ${ANY_TYPE} and r.place = 'ready'`,
   order: 'h.neg_priority, h.task_id',
 })
 
@@ -82,13 +118,65 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
 /** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has taken its row or said so in it. */
 const READY = "s.tenant_id = $1 and s.task_id = r.task_id and s.place = 'ready'"
 
+/** Forgotten beyond this: lanes that are looked up again cost a little, a map that only grows costs memory. */
+const WORKERS_REMEMBERED_MAX = 10_000
+
+type Select = (session: Session, tenantId: string, claim: ClaimNeed) => Promise<Offer>
+
+/**
+ * Most tenants have one lane that a worker is up to, so that is tried, with a look at the lanes beside it; if there are
+ * others by now, the claim looks everywhere.
+ */
+export function createClaims(): Select {
+  const soleLanes = new Map<string, string>()
+
+  return async (session, tenantId, claim) => {
+    const able = textArray(claim.filter.capabilities)
+    const key = `${tenantId}\n${able}`
+    const sole = soleLanes.get(key)
+    const tried = sole === undefined ? null : tryOne(session, { tenantId, able, claim, lane: sole })
+    const [lanes, offer] = await Promise.all([
+      session.all<{ lane: string }>(MATCHING_LANES, [tenantId, able]),
+      tried ?? selectAmongAll(session, { tenantId, able, claim }),
+    ])
+    const now = lanes.length === 1 ? lanes[0]!.lane : undefined
+    if (now === sole) return offer
+    if (soleLanes.size > WORKERS_REMEMBERED_MAX) soleLanes.clear()
+    if (now === undefined) soleLanes.delete(key)
+    else soleLanes.set(key, now)
+    return tried === null ? offer : selectAmongAll(session, { tenantId, able, claim })
+  }
+}
+
+interface Claiming {
+  readonly tenantId: string
+  readonly able: string
+  readonly claim: ClaimNeed
+}
+
+/** Null: there are several types to look at. */
+function tryOne(
+  session: Session,
+  { tenantId, lane, claim }: Claiming & { readonly lane: string },
+): Promise<Offer> | null {
+  const { acceptTypes, preferredTypes } = claim.filter
+  if (acceptTypes === null ? preferredTypes.length > 0 : acceptTypes.length !== 1) return null
+  const offered =
+    acceptTypes === null
+      ? session.all<FreeRow>(READY_OF_ONE_LANE, [tenantId, lane, claim.count])
+      : session.all<FreeRow>(READY_OF_ONE_TYPE, [tenantId, lane, claim.count, acceptTypes[0]!])
+  return offered.then((rows) => {
+    const free = rows.filter((row) => row.task_id !== null)
+    return { rows: free, held: free.length === 0 && rows[0]!.known > 0 }
+  })
+}
+
 /**
  * Preferred types are looked at by themselves too: in their priority they come before older tasks of other
  * types.
  */
-export async function selectCandidates(session: Session, tenantId: string, claim: ClaimNeed): Promise<Offer> {
-  const { capabilities, acceptTypes, preferredTypes } = claim.filter
-  const able = textArray(capabilities)
+async function selectAmongAll(session: Session, { tenantId, able, claim }: Claiming): Promise<Offer> {
+  const { acceptTypes, preferredTypes } = claim.filter
   const types = acceptTypes ?? preferredTypes
   const ofTypes = [textArray(types), textArray(preferredTypes)]
   const offers = await Promise.all([
@@ -105,12 +193,7 @@ export async function selectCandidates(session: Session, tenantId: string, claim
 
 type FreeRow = QueuedRow & { readonly known: number }
 
-interface Look {
-  readonly tenantId: string
-  readonly able: string
-  readonly claim: ClaimNeed
-  readonly more: readonly string[]
-}
+type Look = Claiming & { readonly more: readonly string[] }
 
 /** Where some of the best are held by other transactions, more are merged: each time at least four times as many. */
 async function bestFree(session: Session, of: Query, { tenantId, able, claim, more }: Look): Promise<Offer> {

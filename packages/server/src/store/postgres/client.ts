@@ -11,7 +11,7 @@ type Texts = Map<Query | Bulk<Columns>, string>
 export function createSessions({ preparedStatements }: { preparedStatements: boolean }) {
   const texts: Texts = new Map()
 
-  function statement(of: Query | Bulk<Columns>, values: unknown[]): Statement {
+  function statement(of: Query | Bulk<Columns>, values: Statement['values']): Statement {
     let text = texts.get(of)
     if (text === undefined) {
       text = 'columns' in of ? of.text(inputRows(of.columns), postgresWords) : of.text(postgresWords)
@@ -34,7 +34,7 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
       return rows<R>(target, config)
     }
     return {
-      all: <R>(query: Query, params: readonly Value[]) => send<R>(() => statement(query, [...params])),
+      all: <R>(query: Query, params: readonly Value[]) => send<R>(() => statement(query, params)),
       each: async <R>(bulk: Bulk<Columns>, tenantId: string, input: readonly object[]) =>
         input.length === 0
           ? []

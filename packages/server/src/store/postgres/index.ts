@@ -5,7 +5,7 @@ import type { Store } from '../port.ts'
 import { type Driver, query, type Session } from '../sql/session.ts'
 import { createSqlStore } from '../sql/store.ts'
 import { findBreaches } from './breaches.ts'
-import { selectCandidates } from './claims.ts'
+import { createClaims } from './claims.ts'
 import { createSessions } from './client.ts'
 import { createHints } from './hints.ts'
 import { holdCounts, tryHoldKeys } from './locks.ts'
@@ -56,7 +56,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
       beginTransaction({ pool: writing, sessionOn }, { scope: { tenantId }, readOnly: false }),
     holdCounts,
     tryHoldKeys,
-    selectCandidates,
+    selectCandidates: createClaims(),
     parkedHeads,
     hint: hints.send,
     onHint: hints.listen,

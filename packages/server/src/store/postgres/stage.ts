@@ -4,13 +4,14 @@
 //
 // What a prepared statement gives is described once for each connection, when it is parsed, and not each time.
 import { type Connection, DatabaseError, type PoolClient } from 'pg'
+import type { Value } from '../sql/session.ts'
 import { columnReader } from './pool.ts'
 
 export interface Statement {
   /** Prepared under this name; without it, parsed each time. */
   readonly name?: string
   readonly text: string
-  readonly values: readonly unknown[]
+  readonly values: readonly (Value | Buffer)[]
 }
 
 export interface Answer {
@@ -172,6 +173,6 @@ function forget(connection: Connection, { name }: Statement): void {
   if (name !== undefined) delete preparedOn(connection).submittedNamedStatements[name]
 }
 
-function parameterOf(value: unknown): Buffer | string | null {
+function parameterOf(value: Value | Buffer): Buffer | string | null {
   return value === null || Buffer.isBuffer(value) ? value : String(value)
 }
