@@ -1,11 +1,15 @@
 // The command line as child processes, for tests.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
+
+/** The cache that the command line uses itself, here from its very first file on: TypeScript then need not be read at all. */
+export const COMPILED = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
 
 export interface ProcessParts {
   readonly cwd: string
@@ -101,5 +105,6 @@ export async function startCliWorker(args: readonly string[], parts: ProcessPart
 /** Only what the test names is in the environment, besides what a process needs to run. */
 function spawnCli(args: readonly string[], { cwd, env }: ProcessParts): ChildProcess {
   const { PATH, HOME, TMPDIR } = process.env
-  return spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH, HOME, TMPDIR, ...env }, stdio: 'pipe' })
+  const needed = { PATH, HOME, TMPDIR, ...COMPILED }
+  return spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...needed, ...env }, stdio: 'pipe' })
 }

@@ -4,6 +4,8 @@ import { Client } from 'pg'
 
 const OWNER = 'gate_owner'
 const SERVER = 'gate_server'
+/** The database that others are copied from: see postgres.ts. */
+export const MIGRATED = 'migrated'
 const PASSWORD = 'secret'
 
 export interface RoleUrls {
@@ -20,8 +22,14 @@ export async function createRoles(adminUrl: string): Promise<void> {
     await administer(adminUrl, `create role ${role} login password '${PASSWORD}'`)
 }
 
-export async function createOwnedDatabase(serverUrl: string, name: string): Promise<RoleUrls> {
-  await administer(serverUrl, `create database ${name} owner ${OWNER}`)
+/** Empty, unless it is a copy of another one, to which nobody may be connected. */
+export async function createOwnedDatabase(
+  serverUrl: string,
+  name: string,
+  copied?: string,
+): Promise<RoleUrls> {
+  const template = copied === undefined ? '' : ` template ${copied}`
+  await administer(serverUrl, `create database ${name} owner ${OWNER}${template}`)
   const admin = new URL(serverUrl)
   admin.pathname = `/${name}`
   const as = (role: string) => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@asyncgate/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliServer, runCommand, startCliServer } from './cli-process.ts'
+import { COMPILED, type CliServer, runCommand, startCliServer } from './cli-process.ts'
 import { verifies } from './requirements.ts'
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
@@ -48,7 +48,11 @@ const env = (key: string) => ({ ASYNCGATE_URL: server.url, ASYNCGATE_API_KEY: ke
 function startScheduler(file: string, key = keys.scheduler) {
   const { PATH } = process.env
   const args = [MAIN, 'scheduler', '--json', '--file', join(folder, file)]
-  const child = spawn(process.execPath, args, { cwd: folder, env: { PATH, ...env(key) }, stdio: 'ignore' })
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { PATH, ...COMPILED, ...env(key) },
+    stdio: 'ignore',
+  })
   children.add(child)
   const exited = once(child, 'exit')
   return {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createMemoryStore } from '../src/store/memory/index.ts'
 import type { Store } from '../src/store/port.ts'
 import type { PostgresOptions } from '../src/store/postgres/index.ts'
-import { createDatabase } from './database.ts'
+import { createMigratedDatabase } from './database.ts'
 
 export const STORE_KINDS = ['memory', 'sqlite', 'postgres'] as const
 export type StoreKind = (typeof STORE_KINDS)[number]
@@ -58,7 +58,7 @@ export async function openUnfilteredStore(): Promise<OpenedStore> {
 }
 
 async function openOnPostgres(create: (options: PostgresOptions) => Promise<Store>): Promise<OpenedStore> {
-  const database = await createDatabase()
+  const database = await createMigratedDatabase()
   const connect = () => create({ ...database, poolSize: 4, preparedStatements: true })
   const stores = [await connect()]
   return {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { COMPILED } from './cli-process.ts'
 
 const FIXTURE = join(import.meta.dirname, 'worker-fixture.ts')
 
@@ -21,7 +22,7 @@ export interface WorkerProcess {
 
 export function startWorkerProcess(env: Readonly<Record<string, string>>): WorkerProcess {
   const child = spawn(process.execPath, [FIXTURE], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...COMPILED, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: Line[] = []

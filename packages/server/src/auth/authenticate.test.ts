@@ -11,7 +11,12 @@ const checkKey = async (text: string) => {
   if (text === 'aga_of_bob') return BOB
   throw unauthenticated('The API key is not valid.')
 }
-const withKey = createAuthenticate({ mode: 'keys', apiKey: 'the key-of-all' }, checkKey)
+/** Refusals come at once, or by a promise: here it makes no difference. */
+const create = (...parts: Parameters<typeof createAuthenticate>) => {
+  const authenticate = createAuthenticate(...parts)
+  return async (headers: Parameters<typeof authenticate>[0]) => authenticate(headers)
+}
+const withKey = create({ mode: 'keys', apiKey: 'the key-of-all' }, checkKey)
 
 test('the shared key gives an administrator who speaks for all of the default tenant', async () => {
   await expect(withKey({ 'x-api-key': 'the key-of-all' })).resolves.toMatchObject({
@@ -25,26 +30,26 @@ test('the shared key gives an administrator who speaks for all of the default te
 
 test('what is not the shared key is checked as an API key', async () => {
   await expect(withKey({ authorization: 'Bearer aga_of_bob' })).resolves.toBe(BOB)
-  const withoutShared = createAuthenticate({ mode: 'keys', apiKey: null }, checkKey)
+  const withoutShared = create({ mode: 'keys', apiKey: null }, checkKey)
   await expect(withoutShared({ 'x-api-key': 'aga_of_bob' })).resolves.toBe(BOB)
 })
 
 test('what has the form of a token is checked as one, where people sign in', async () => {
   const checkToken = async () => ADA
-  const both = createAuthenticate({ mode: 'keys', apiKey: null }, checkKey, checkToken)
+  const both = create({ mode: 'keys', apiKey: null }, checkKey, checkToken)
   await expect(both({ authorization: 'Bearer a.b.c' })).resolves.toBe(ADA)
   await expect(both({ authorization: 'Bearer aga_of_bob' })).resolves.toBe(BOB)
   await expect(withKey({ authorization: 'Bearer a.b.c' })).rejects.toMatchObject({ code: 'unauthenticated' })
 })
 
 test('a shared key that looks like an API key is the shared key all the same', async () => {
-  const alike = createAuthenticate({ mode: 'keys', apiKey: 'aga_of_all' }, checkKey)
+  const alike = create({ mode: 'keys', apiKey: 'aga_of_all' }, checkKey)
   await expect(alike({ 'x-api-key': 'aga_of_all' })).resolves.toBe(SHARED_CALLER)
   await expect(alike({ 'x-api-key': 'aga_of_bob' })).resolves.toBe(BOB)
 })
 
 test('development mode asks for nothing', async () => {
-  const dev = createAuthenticate({ mode: 'dev', apiKey: null }, checkKey)
+  const dev = create({ mode: 'dev', apiKey: null }, checkKey)
   await expect(dev({})).resolves.toMatchObject({ role: 'admin', tenantId: 'default' })
 })
 
@@ -52,6 +57,8 @@ describe('refusals say what to send', () => {
   test.each([
     ['nothing', {}, /No API key was sent/],
     ['a wrong key', { authorization: 'Bearer the' }, /not valid/],
+    ['another key of that length', { 'x-api-key': 'the key-of-alm' }, /not valid/],
+    ['other characters, in more bytes', { 'x-api-key': 'the key-of-alü' }, /not valid/],
     ['a longer key', { 'x-api-key': 'the key-of-all-and-more' }, /not valid/],
     ['another scheme', { authorization: 'Basic the key-of-all' }, /No API key was sent/],
   ])('%s', async (_what, headers, message) => {

@@ -1,7 +1,6 @@
 // Who calls, by the configuration: everybody in development mode; else the shared key, an API key or an access token.
 import { type Authenticate, credentialOf, unauthenticated } from './credential.ts'
 import type { KeyCheck } from './key-check.ts'
-import { MARK } from './key-text.ts'
 import { createSharedKeyCheck, SHARED_CALLER } from './shared-key.ts'
 import { isToken, type TokenCheck } from './token-check.ts'
 
@@ -16,14 +15,12 @@ export function createAuthenticate(
   checkKey: KeyCheck,
   checkToken?: TokenCheck,
 ): Authenticate {
-  if (mode === 'dev') return async () => SHARED_CALLER
+  if (mode === 'dev') return () => SHARED_CALLER
   const isShared = createSharedKeyCheck(apiKey)
-  // Nearly every request brings an API key, and need not be compared with a shared key that looks otherwise.
-  const mayBeShared = (offered: string) => apiKey?.startsWith(MARK) === true || !offered.startsWith(MARK)
-  return async (headers) => {
+  return (headers) => {
     const offered = credentialOf(headers)
     if (offered === null) throw unauthenticated('No API key was sent.')
-    if (mayBeShared(offered) && isShared(offered)) return SHARED_CALLER
+    if (isShared(offered)) return SHARED_CALLER
     return checkToken !== undefined && isToken(offered) ? checkToken(offered) : checkKey(offered)
   }
 }

@@ -4,7 +4,7 @@ import { GateError } from '@asyncgate/sdk'
 import type { Caller } from './caller.ts'
 
 /** From a credential to who calls; throws `unauthenticated`. */
-export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>
+export type Authenticate = (headers: IncomingHttpHeaders) => Caller | Promise<Caller>
 
 export function credentialOf(headers: IncomingHttpHeaders): string | null {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]

@@ -20,7 +20,7 @@ async function setUp(over: Partial<ApiKey> = {}) {
   await store.addKey(key)
   const cost = { lookups: 0, hashes: 0 }
   let now = 1_000_000
-  const check = createKeyCheck({
+  const checkAtOnce = createKeyCheck({
     store: {
       findKey: (prefix) => {
         cost.lookups += 1
@@ -34,8 +34,9 @@ async function setUp(over: Partial<ApiKey> = {}) {
       return matchesHash(secret, hash)
     },
   })
+  const check = async (secret: string) => checkAtOnce(secret)
   const pass = (ms: number) => (now += ms)
-  return { store, random, text, key, check, cost, pass, now: () => now }
+  return { store, random, text, key, check, checkAtOnce, cost, pass, now: () => now }
 }
 
 /** Another secret behind the same beginning, with a checksum that fits. */
@@ -104,6 +105,24 @@ describe('what is accepted costs', () => {
     expect(cost).toEqual({ lookups: 1, hashes: 1 })
   })
 
+  test('not even a turn of the event loop once it is known', async () => {
+    const { check, checkAtOnce, text } = await setUp()
+    const caller = await check(text)
+    expect(checkAtOnce(text)).toBe(caller)
+  })
+
+  test('the same for keys in turns, each with its own caller', async () => {
+    const { check, checkAtOnce, cost, store, random, text } = await setUp()
+    const other = await apiKey(random, { tenantId: 'other', keyId: KEY_ID.replace(/1$/, '2') })
+    await store.addKey(other.key)
+    await Promise.all([check(text), check(other.text)])
+    for (let times = 0; times < 3; times += 1) {
+      expect(checkAtOnce(text)).toMatchObject({ tenantId: TENANT })
+      expect(checkAtOnce(other.text)).toMatchObject({ tenantId: 'other' })
+    }
+    expect(cost).toEqual({ lookups: 2, hashes: 2 })
+  })
+
   test('one lookup each half minute, and no hash again', async () => {
     const { check, cost, text, pass } = await setUp()
     for (let times = 0; times < 5; times += 1) {
@@ -118,6 +137,27 @@ describe('what is accepted costs', () => {
     await Promise.all(Array.from({ length: 50 }, () => check(text)))
     expect(cost).toEqual({ lookups: 1, hashes: 1 })
   })
+})
+
+test('what differs from a known key in one character is refused, and the key still works', async () => {
+  const { check, checkAtOnce, text, cost } = await setUp()
+  await check(text)
+  for (let at = 0; at < text.length; at += 1) {
+    const swapped = text[at] === 'a' ? 'b' : 'a'
+    await expect(check(text.slice(0, at) + swapped + text.slice(at + 1))).rejects.toMatchObject(REFUSED)
+  }
+  for (const near of [text.toUpperCase(), ` ${text.slice(1)}`, `${text} `, '__proto__', 'x'.repeat(16_000)])
+    await expect(check(near)).rejects.toMatchObject(REFUSED)
+  expect(checkAtOnce(text)).toMatchObject({ tenantId: TENANT })
+  expect(cost).toEqual({ lookups: 1, hashes: 1 })
+})
+
+test('after the clock was set back a known key is read again, and stays refused once it was revoked', async () => {
+  const { check, text, store, pass, now } = await setUp()
+  await check(text)
+  await store.revokeKey({ tenantId: TENANT, keyId: KEY_ID, now: now() })
+  pass(-500_000)
+  await expect(check(text)).rejects.toMatchObject(REFUSED)
 })
 
 test('a revoked key is refused within a minute', async () => {
@@ -172,12 +212,13 @@ test('a flood of guesses is turned away, and a key that is known still works', a
   const { store, random, text, key } = await setUp()
   const { promise: released, resolve: release } = Promise.withResolvers<false>()
   let isSlow = false
-  const check = createKeyCheck({
+  const checkAtOnce = createKeyCheck({
     store,
     clock: { now: () => 1_000_000 },
     random,
     matches: (secret, hash) => (isSlow ? released : matchesHash(secret, hash)),
   })
+  const check = async (secret: string) => checkAtOnce(secret)
   await check(text)
   isSlow = true
   const guesses = Array.from({ length: 150 }, (_, seed) => guess(key.prefix, seed))

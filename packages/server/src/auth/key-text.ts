@@ -3,13 +3,14 @@
 import { crc32 } from 'node:zlib'
 import type { Random } from '../ids.ts'
 
-export const MARK = 'aga_'
+const MARK = 'aga_'
 const LOOKUP_LENGTH = 10
 const SECRET_LENGTH = 36
 const CHECKSUM_LENGTH = 6
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 const FORM = new RegExp(`^${MARK}[0-9A-Za-z]{${LOOKUP_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
+export const KEY_LENGTH = MARK.length + LOOKUP_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH
 const PREFIX_LENGTH = MARK.length + LOOKUP_LENGTH
 
 export interface KeyText {

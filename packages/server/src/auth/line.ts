@@ -1,6 +1,6 @@
 // Expensive work a few at a time; whoever would wait behind too many others is told so at once.
 
-export type Line = <T>(work: () => Promise<T>, refusal: () => Error) => Promise<T>
+export type Line = <T>(work: () => T | Promise<T>, refusal: () => Error) => Promise<T>
 
 export function createLine({ atOnce, waitingMax }: { atOnce: number; waitingMax: number }): Line {
   const waiting: (() => void)[] = []

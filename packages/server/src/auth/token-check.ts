@@ -90,7 +90,7 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
     const mark = markOf(text)
     const now = clock.now()
     let found = known.get(mark)
-    if (found === undefined || now - found.readAt >= TRUST_MS) {
+    if (found === undefined || found.readAt > now || now - found.readAt >= TRUST_MS) {
       known.delete(mark)
       found = await lookUp(text, now)
       known.set(mark, found)

@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { GateParts } from '../gate.ts'
 import type { Log } from '../log.ts'
+import type { MetricsReading } from '../metrics.ts'
 import type { SchedulerParts } from '../scheduler/scheduler.ts'
 import type { Store } from '../store/port.ts'
 import type { ReferenceParts } from '../worker/reference-worker.ts'
@@ -28,6 +29,16 @@ export async function referenceWorker(parts: Omit<ReferenceParts, 'sleepClock'>)
 export async function scheduler(parts: Omit<SchedulerParts, 'wallClock'>) {
   const { createScheduler } = await import('../scheduler/scheduler.ts')
   return createScheduler({ ...parts, wallClock: systemClock })
+}
+
+export async function openChannelsOf(config: Config) {
+  const { openChannels } = await import('../channel/open.ts')
+  return openChannels(config)
+}
+
+export async function joinFigures(readings: MetricsReading[]): Promise<string> {
+  const { joinReadings } = await import('../metrics.ts')
+  return joinReadings(readings)
 }
 
 export async function openStoreOf(config: Pick<Config, 'database'>) {

@@ -1,9 +1,13 @@
 // The YAML file: read with its line numbers, so that an error says where to look.
-import { type Document, isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from 'yaml'
+import { createRequire } from 'node:module'
+import type * as Yaml from 'yaml'
 import { findKey, isSection, KEYS } from './keys.ts'
 import { didYouMean } from './nearest.ts'
 import type { Problem } from './problem.ts'
 import type { Reading, Setting } from './setting.ts'
+
+// Loaded where there is a file to read: most commands have none, and would start a tenth later.
+const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml
 
 interface YamlFile {
   readonly text: string
@@ -25,6 +29,7 @@ export function parseYaml(file: YamlFile): { value: unknown; problems: readonly 
 }
 
 function parseFile({ text, name }: YamlFile) {
+  const { LineCounter, parseDocument } = yaml()
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const at = (offset: number) => `${name}:${lines.linePos(offset).line}`
@@ -35,11 +40,12 @@ function parseFile({ text, name }: YamlFile) {
 interface Walk {
   readonly settings: Setting[]
   readonly problems: Problem[]
-  readonly document: Document.Parsed
+  readonly document: Yaml.Document.Parsed
   readonly at: (offset: number) => string
 }
 
-function readNode(node: ParsedNode, path: readonly string[], walk: Walk): void {
+function readNode(node: Yaml.ParsedNode, path: readonly string[], walk: Walk): void {
+  const { isMap, isScalar } = yaml()
   if (isScalar(node) && node.value === null) return // `lease:` with nothing below it
   const where = walk.at(node.range[0])
   if (!isMap(node)) {
@@ -53,7 +59,10 @@ function readNode(node: ParsedNode, path: readonly string[], walk: Walk): void {
   }
 }
 
-function readMember(member: { name: string; value: ParsedNode | null; where: string }, walk: Walk): void {
+function readMember(
+  member: { name: string; value: Yaml.ParsedNode | null; where: string },
+  walk: Walk,
+): void {
   const { name, value, where } = member
   const key = findKey(name)
   if (key) {

@@ -50,7 +50,8 @@ export function createIdentify(
     let caller: Caller | null = null
     try {
       const { headers, ip } = request
-      caller = await failedLogins.check(ip, () => authenticate(headers))
+      const found = failedLogins.check(ip, () => authenticate(headers))
+      caller = found instanceof Promise ? await found : found
       const admitted = limiter.admit(caller)
       request.admission = admitted instanceof Promise ? await admitted : admitted
       return caller

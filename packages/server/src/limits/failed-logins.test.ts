@@ -32,7 +32,7 @@ test('who is slowed down is checked one at a time; others are not held up, and a
     return 'in'
   }
   const from = (address: string, count: number) =>
-    Promise.allSettled(Array.from({ length: count }, () => logins.check(address, check)))
+    Promise.allSettled(Array.from({ length: count }, async () => logins.check(address, check)))
   const answers = await from('10.0.0.1', 15)
   expect([running.most, answers.filter(({ status }) => status === 'fulfilled').length]).toEqual([1, 11])
   await from('10.0.0.2', 3)

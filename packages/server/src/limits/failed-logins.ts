@@ -10,7 +10,7 @@ import { RateLimited } from './limiter.ts'
 
 export interface FailedLogins {
   /** At once, or in its turn where the address is slowed down. */
-  check<T>(address: string, check: () => Promise<T>): Promise<T>
+  check<T>(address: string, check: () => T | Promise<T>): T | Promise<T>
   /** Counts a wrong credential; what to answer it with. */
   refusal(address: string, error: GateError): GateError
   sweep(): Promise<void>

@@ -1,13 +1,14 @@
 // Whether the result channels that are configured can be used.
-import { type Channels, openChannels } from '../../channel/open.ts'
+import type { Channels } from '../../channel/open.ts'
 import type { Channel } from '../../channel/port.ts'
 import { type Config, ConfigError } from '../../config.ts'
+import { openChannelsOf } from '../gate-access.ts'
 import { fail, type Finding, ok, reasonOf, warn } from './finding.ts'
 
 export async function checkChannels(config: Config): Promise<Finding> {
   let channels: Channels
   try {
-    channels = await openChannels(config)
+    channels = await openChannelsOf(config)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return fail(error.message, 'Correct the settings above.')

@@ -1,5 +1,6 @@
 // The figures of all servers as one answer: whoever is asked for metrics asks the leader, and the leader asks everybody.
-import { joinReadings, type MetricsReading } from '../../metrics.ts'
+import type { MetricsReading } from '../../metrics.ts'
+import { joinFigures } from '../gate-access.ts'
 import type { Member } from './leader.ts'
 import type { ToLeader } from './messages.ts'
 
@@ -25,7 +26,7 @@ export function createFigures(listening: () => readonly Member[]) {
   async function closeIfAnswered(id: number, { asker, number, open, readings }: Question): Promise<void> {
     if (open.size > 0) return
     questions.delete(id)
-    const text = await joinReadings(readings)
+    const text = await joinFigures(readings)
     if (asker.worker.isConnected()) asker.tell({ kind: 'all-figures', question: number, text })
   }
 
