@@ -22,6 +22,7 @@ export const postgresWords: Words = {
   among: (column, select) => `${column} = any (array(${select}))`,
   unhex: (expression) => expression, // input rows bring bytes
   hex: (expression) => `encode(${expression}, 'hex')`,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,
   id: (expression) => `cast(${expression} as uuid)`,
 }

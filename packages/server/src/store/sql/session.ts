@@ -59,6 +59,8 @@ export interface Words {
   /** hex text → bytes, and back. */
   unhex(expression: string): string
   hex(expression: string): string
+  /** Whether a text contains another. */
+  contains(text: string, part: string): string
   /** The members of a JSON array as a relation `e(value)`. */
   elements(expression: string): string
   /** Text as an id. */

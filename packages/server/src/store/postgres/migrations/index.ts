@@ -9,6 +9,7 @@ import { taskTypes } from './0006-task-types.ts'
 import { oauth } from './0007-oauth.ts'
 import { limits } from './0008-limits.ts'
 import { tenantWall } from './0009-tenant-wall.ts'
+import { ledgerSegments } from './0011-ledger-segments.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
 export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
@@ -21,11 +22,16 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   oauth,
   limits,
   tenantWall,
+  ledgerSegments,
 ]
 
+/** Views that show rows of tenants, to whom the policies of the tables show them. */
+export const TENANT_VIEWS: readonly string[] = ['receipts']
+
+/** What was a table once may be a view by now. */
 export const TENANT_TABLES: readonly string[] = MIGRATIONS.flatMap((migration) =>
   'tables' in migration ? migration.tables : [],
-)
+).filter((name) => !TENANT_VIEWS.includes(name))
 
 /** Of no tenant, and so without a wall: whose a code or a session is, is known by it alone. */
 export const SHARED_TABLES: readonly string[] = ['oauth_artifacts', 'oauth_signing_keys']

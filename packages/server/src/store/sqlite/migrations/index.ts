@@ -8,6 +8,7 @@ import { results } from './0005-results.ts'
 import { taskTypes } from './0006-task-types.ts'
 import { oauth } from './0007-oauth.ts'
 import { limits } from './0008-limits.ts'
+import { ledgerSegments } from './0011-ledger-segments.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   core,
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   taskTypes,
   oauth,
   limits,
+  ledgerSegments,
 ]
