@@ -13,6 +13,7 @@ import {
   dueLeases,
   leasesById,
 } from '../../src/store/sql/statements/leases.ts'
+import { markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
 import {
@@ -159,4 +160,6 @@ export const LISTS: Case[] = [
       (on, { tenantId }) => listReceipts(on, { ...EVERY_RECEIPT, ...filter, tenantId, limit: PAGE }),
     ],
   ),
+  // Not while there is no ledger.
+  ['mark pages of tasks', 4, (on, { tenantId }) => markTasks(on, tenantId, [{ taskId: NONE }])],
 ]
