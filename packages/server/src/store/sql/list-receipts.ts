@@ -136,7 +136,8 @@ function onward(words: Words, needed: readonly string[]): string {
     select 0 as page, ${columns(words, needed)}
     from ledger_segments s
     where s.tenant_id = $1 and s.first_position >= coalesce(${startOf('$2')}, 0) and s.first_position <= $3
-      and s.last_position >= $2`
+      and s.last_position >= $2
+    order by s.first_position`
 }
 
 /** The next $3 pages: each is seen, since some segment of it reaches to $2 or beyond, unless the ledger ends before. */
@@ -146,7 +147,7 @@ function onPages(words: Words, of: Exclude<Marks['of'], 'nothing'>, needed: read
   return `
     select marked.page, ${columns(words, needed)}
     from (${PAGES[of]}) as marked
-    ${words.find('ledger_segments', 's', onPage)}`
+    ${words.find('ledger_segments', 's', onPage, 's.first_position')}`
 }
 
 /** With where the first segment of each begins: asked for beside the segments, it would not narrow them down. */

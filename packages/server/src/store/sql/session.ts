@@ -41,8 +41,11 @@ export interface Matching {
  * choice but the index.
  */
 export interface Words {
-  /** For each row of what stands before: the rows of a table that fit, by an index. */
-  find(table: string, alias: string, condition: string): string
+  /**
+   * For each row of what stands before: the rows of a table that fit, by an index. Where several could be meant, `along` names
+   * the column, after the tenant, of the one to be used.
+   */
+  find(table: string, alias: string, condition: string, along?: string): string
   /**
    * The same, locked until the end of the transaction; where there is one writer at a time, there is nothing
    * to lock.

@@ -6,9 +6,13 @@ import type { Positioned } from '../../port.ts'
 import { earliestStart, keyOf, receiptsIn, SEGMENT_COLUMNS, type SegmentRow } from '../segment.ts'
 import { bulk, query, type RowOf, type Session, type Words } from '../session.ts'
 
-/** Where the segment begins that holds a position: one step down the index. */
-export const startOf = (position: string) =>
-  `(select max(b.first_position) from ledger_segments b where b.tenant_id = $1 and b.first_position <= ${position})`
+/** Where the segment begins that holds a position: one step down the index. `max` might be taken over the whole ledger. */
+export const startOf = (position: string) => `(
+      select b.first_position from ledger_segments b
+      where b.tenant_id = $1 and b.first_position <= ${position}
+      order by b.first_position desc
+      limit 1
+    )`
 
 /** Each once, though it may hold several of what is looked for: `starts` selects where they begin. */
 export const segmentsFrom = ({ among }: Words, starts: string) => `
@@ -16,12 +20,15 @@ export const segmentsFrom = ({ among }: Words, starts: string) => `
     from ledger_segments s
     where s.tenant_id = $1 and ${among('s.first_position', starts)}`
 
+/** Before every id. The index by id is made for statements that say so: see migration 0011. */
+const NIL = '00000000-0000-0000-0000-000000000000'
+
 const SEGMENTS_BY_ID = bulk('segments_by_id', { receipt_id: 'uuid', earliest: 'uuid' }, (x, words) => {
   const around = `f.tenant_id = $1 and f.first_id >= x.earliest and f.first_id <= x.receipt_id
-      and f.last_id >= x.receipt_id`
+      and f.last_id >= x.receipt_id and f.first_id > '${NIL}'`
   return segmentsFrom(
     words,
-    `select f.first_position from ${x} ${words.find('ledger_segments', 'f', around)}`,
+    `select f.first_position from ${x} ${words.find('ledger_segments', 'f', around, 'f.first_id')}`,
   )
 })
 
