@@ -1,4 +1,4 @@
-// Receipts as the ledger keeps them: those of one commit in segments, each one row with up to sixteen of them as JSON. A
+// Receipts as the ledger keeps them: those of one commit in segments, each one row with up to two dozen of them as JSON. A
 // row of its own, with three indexes, cost PostgreSQL 19 µs for each receipt; as a part of a segment it is bytes.
 import { isRepeatable, receiptKey } from '../../engine/ledger.ts'
 import type { JsonObject, PrincipalKind, Receipt } from '../../engine/model.ts'
@@ -6,9 +6,9 @@ import type { Positioned } from '../port.ts'
 import type { RowOf } from './session.ts'
 
 /** A list that wants one of them reads them all. */
-const SEGMENT_RECEIPTS_MAX = 16
-/** A row of PostgreSQL that is much longer would be compressed, and kept apart from the others. */
-const SEGMENT_BYTES_MAX = 7_000
+const SEGMENT_RECEIPTS_MAX = 24
+/** What fills a page of PostgreSQL: a longer row would be compressed, and kept apart from the others. */
+const SEGMENT_BYTES_MAX = 8_000
 
 /** `back` counts from the end of the ledger as the transaction leaves it: 1 is the last receipt. */
 export const SEGMENT_COLUMNS = {
@@ -68,7 +68,7 @@ function endOfSegment(receipts: readonly Receipt[], start: number): number {
   return end
 }
 
-/** Ids, hash, kinds and punctuation. */
+/** Ids, hash, kinds and punctuation; rather a tenth too many than too few. */
 const BYTES_BESIDE_BODY = 340
 const PARENT_BYTES = 39
 

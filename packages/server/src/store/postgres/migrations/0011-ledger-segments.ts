@@ -1,4 +1,4 @@
-// The ledger in segments: rows of up to sixteen receipts that were committed together, instead of one row for each. The
+// The ledger in segments: rows of up to two dozen receipts that were committed together, instead of one row for each. The
 // members of each receipt stand in the order in which the view names them (store/sql/segment.ts).
 //
 // Rows up to a whole page stay as they are: by itself PostgreSQL would compress whatever is longer than a quarter of one,
@@ -63,7 +63,7 @@ from (
   ) as written
   window so_far as (partition by tenant_id order by position)
 ) as measured
-group by tenant_id, time, position / 16, bytes / 6000;
+group by tenant_id, time, position / 24, bytes / 7000;
 insert into task_pages select distinct tenant_id, task_id, position / 128 from receipts where task_id is not null;
 insert into receipt_keys select tenant_id, receipt_key, position from receipts where receipt_key is not null;
 drop table receipts;

@@ -1,4 +1,4 @@
-// The ledger in segments: rows of up to sixteen receipts that were committed together, instead of one row for each. The
+// The ledger in segments: rows of up to two dozen receipts that were committed together, instead of one row for each. The
 // members of each receipt stand in the order in which the view names them (store/sql/segment.ts).
 //
 // The ids of a segment are of one millisecond, those that there were before too: a new segment begins where that changes.
@@ -54,7 +54,7 @@ from (
   )
   window so_far as (partition by tenant_id order by position)
 )
-group by tenant_id, time, position / 16, bytes / 6000;
+group by tenant_id, time, position / 24, bytes / 7000;
 insert into task_pages select distinct tenant_id, task_id, position / 128 from receipts where task_id is not null;
 insert into receipt_keys select tenant_id, receipt_key, position from receipts where receipt_key is not null;
 drop table receipts;
@@ -81,9 +81,9 @@ insert into sqlite_stat1 (tbl, idx, stat) values
   ('receipt_keys', 'receipt_keys', '1000000 1000000 1');
 analyze sqlite_schema;
 
--- One row for each receipt, for whoever looks into the database.
+-- One row for each receipt, for whoever looks into the database. The id has a type, so that SQLite can join by it.
 create view receipts as
-select s.tenant_id, s.first_position + r.key as position, r.value ->> 0 as receipt_id, r.value ->> 1 as receipt_type,
+select s.tenant_id, s.first_position + r.key as position, cast(r.value ->> 0 as text) as receipt_id, r.value ->> 1 as receipt_type,
   r.value ->> 2 as created_at, r.value ->> 3 as from_kind, r.value ->> 4 as from_id, r.value ->> 5 as to_kind,
   r.value ->> 6 as to_id, r.value ->> 7 as task_id, r.value ->> 8 as lease_id, r.value ->> 9 as schedule_id,
   r.value -> 10 as parents, r.value -> 11 as body, r.value ->> 12 as body_bytes, r.value ->> 13 as hash,
