@@ -85,7 +85,7 @@ verifies(
     await admin.query(statementIn(message))
     expect(message).toContain('set database.url to postgres://asyncgate:<a password>@')
     await start({ url: as('asyncgate', '<a password>'), migrationUrl: database.adminUrl })
-    expect(await tables()).toContain('receipts')
+    expect(await tables()).toContain('ledger_segments')
   },
 )
 
@@ -109,7 +109,7 @@ verifies('TEN-1', 'a table that has lost its wall is refused, until it has it ag
   await start(database)
   for (const statement of [
     'alter table tasks disable row level security',
-    'alter table receipts no force row level security',
+    'alter table ledger_segments no force row level security',
     'create policy "the boss" on leases using (true)',
   ]) {
     await admin.query(statement)

@@ -13,10 +13,12 @@ import { openBench } from './harness.ts'
 import { queue } from './steps.ts'
 
 const TAMPERING = [
-  `update receipts set body = '{}'`,
-  `update receipts set receipt_type = receipt_type`,
-  `delete from receipts`,
+  `update ledger_segments set receipts = replace(receipts, 'task.assigned', 'task.completed')`,
+  `update ledger_segments set first_position = first_position`,
+  `delete from ledger_segments`,
 ]
+/** The view shows receipts one by one, and changes none. */
+const THROUGH_THE_VIEW = [`update receipts set body = '{}'`, `delete from receipts`]
 
 verifies('RCPT-1', 'SQLite itself refuses to change or delete a receipt', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'asyncgate-tamper-'))
@@ -28,6 +30,7 @@ verifies('RCPT-1', 'SQLite itself refuses to change or delete a receipt', async 
   const before = await bench.receipts()
   const database = new DatabaseSync(path)
   for (const statement of TAMPERING) expect(() => database.exec(statement)).toThrow('append-only')
+  for (const statement of THROUGH_THE_VIEW) expect(() => database.exec(statement)).toThrow('view')
   database.close()
   expect(await bench.receipts()).toEqual(before)
   await store.close()
@@ -46,8 +49,9 @@ verifies(
     const before = await bench.receipts()
     const owner = new Client({ connectionString: database.adminUrl })
     await owner.connect()
-    for (const statement of [...TAMPERING, 'truncate receipts', 'truncate receipts cascade'])
+    for (const statement of [...TAMPERING, 'truncate ledger_segments', 'truncate ledger_segments cascade'])
       await expect(owner.query(statement)).rejects.toThrow('append-only')
+    for (const statement of THROUGH_THE_VIEW) await expect(owner.query(statement)).rejects.toThrow('view')
     await owner.end()
     expect(await bench.receipts()).toEqual(before)
     await store.close()

@@ -10,6 +10,7 @@ import { ledger } from './ledger.ts'
 import { lists } from './lists.ts'
 import { oauth } from './oauth.ts'
 import { results } from './results.ts'
+import { segments } from './segments.ts'
 import { sweeps } from './sweeps.ts'
 import { taskTypes } from './task-types.ts'
 import { tenants } from './tenants.ts'
@@ -39,6 +40,7 @@ export function storeConformance(name: string, open: () => Promise<Opened>): voi
     describe('concurrency keys and capacity', () => keys(given))
     describe('sweeps', () => sweeps(given))
     describe('ledger', () => ledger(given))
+    describe('segments of the ledger', () => segments(given))
     describe('lists', () => lists(given))
     describe('API keys', () => apiKeys(given))
     describe('tenants', () => tenants(given))

@@ -15,7 +15,7 @@ import {
   dueLeases,
   renewLeases,
 } from '../../src/store/sql/statements/leased.ts'
-import { PAGE_POSITIONS } from '../../src/store/sql/statements/ledger-pages.ts'
+import { markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
 import {
@@ -79,7 +79,7 @@ export const CASES: Case[] = [
   ['active of a worker', 0, (on, { tenantId }) => activeByWorker(on, tenantId, ['nobody'])],
   ['due leases', PAGE, (on, { now }) => dueLeases(on, { now: now + 1e9, limit: PAGE })],
   ['receipts by id', 0, (on, { tenantId }) => receiptsById(on, tenantId, [NONE])],
-  ['receipts by key', 0, (on, { tenantId }) => receiptsByKey(on, tenantId, [HASH])],
+  ['receipts by key', 0, (on, { tenantId }) => receiptsByKey(on, tenantId, new Set([HASH]))],
   [
     'discharge',
     0,
@@ -117,7 +117,7 @@ export const CASES: Case[] = [
   ['read a task', 4, (on, { tenantId, ids }) => readTask(on, tenantId, ids[0]!)],
   [
     'open obligations',
-    2 * PAGE,
+    3 * PAGE,
     (on, { tenantId }) => openObligations(on, tenantId, { ...AGENT, after: 0, limit: PAGE }),
   ],
 ]
@@ -151,11 +151,13 @@ export const LISTS: Case[] = [
       { to: { kind: null, id: 'ada' } },
       { from: { kind: 'worker', id: 'w1' } },
       { concerning: AGENT },
+      { after: 4_000, to: { kind: null, id: 'ada' } },
+      { after: 4_000, concerning: AGENT },
     ] as const
   ).map(
     (filter): Case => [
       `receipts ${JSON.stringify(filter)}`,
-      3 * PAGE + 2 * PAGE_POSITIONS,
+      3 * PAGE,
       (on, { tenantId }) => listReceipts(on, { ...EVERY_RECEIPT, ...filter, tenantId, limit: PAGE }),
     ],
   ),
@@ -166,4 +168,6 @@ export const LISTS: Case[] = [
       (on, { tenantId }) => listReceipts(on, { ...EVERY_RECEIPT, ...filter, tenantId, limit: PAGE }),
     ],
   ),
+  // Not while there is no ledger.
+  ['mark pages of tasks', 4, (on, { tenantId }) => markTasks(on, tenantId, [{ taskId: NONE }])],
 ]

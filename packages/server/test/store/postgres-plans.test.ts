@@ -122,18 +122,15 @@ describe.each(['planned while empty', 'analysed'])('plans, %s', (when) => {
     await database.drop()
   })
 
-  // Lists are planned at each call, and so never while there was nothing.
-  test.each(when === 'analysed' ? [...OWN_CASES, ...CASES, ...LISTS] : [...OWN_CASES, ...CASES])(
-    '%s',
-    async (what, rowsReadMax, run) => {
-      const from = explainer.explained.length
-      await run(explainer, place)
-      const explained = explainer.explained.slice(from)
-      const nodeTypes = explained.flatMap((each) => each.nodeTypes)
-      expect(nodeTypes).not.toContain('Seq Scan')
-      // What is merged is small: the looks of a claim, the two sides of a page, the keys of a batch.
-      if (!/claim|concerning|hold counts/.test(what)) expect(nodeTypes).not.toContain('Sort')
-      expect(explained.reduce((sum, each) => sum + each.rowsRead, 0)).toBeLessThanOrEqual(rowsReadMax)
-    },
-  )
+  // Lists are planned at each call, and so never while there was nothing; but perhaps before anybody has analysed anything.
+  test.each([...OWN_CASES, ...CASES, ...LISTS])('%s', async (what, rowsReadMax, run) => {
+    const from = explainer.explained.length
+    await run(explainer, place)
+    const explained = explainer.explained.slice(from)
+    const nodeTypes = explained.flatMap((each) => each.nodeTypes)
+    expect(nodeTypes).not.toContain('Seq Scan')
+    // What is merged is small: the looks of a claim, the two sides of a page, the keys of a batch.
+    if (!/claim|concerning|hold counts/.test(what)) expect(nodeTypes).not.toContain('Sort')
+    expect(explained.reduce((sum, each) => sum + each.rowsRead, 0)).toBeLessThanOrEqual(rowsReadMax)
+  })
 })

@@ -1,5 +1,6 @@
 // How PostgreSQL would run a statement of the store: with the settings of the service's own connections,
-// prepared, under the role that serves and its policies, and with the plan that it keeps for all values. Counts the rows that it really read.
+// prepared, under the role that serves and its policies, and with the plan that it keeps for all values, or that it makes for
+// these where the store has it planned each time. Counts the rows that it really read.
 import { Client } from 'pg'
 import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../../src/store/sql/session.ts'
 import { connectionConfig } from '../../src/store/postgres/pool.ts'
@@ -46,6 +47,7 @@ export async function openExplainer(url: string, tenantId: string): Promise<Expl
     const call = literals.length === 0 ? name : `${name} (${literals.join(', ')})`
     await client.query('begin')
     await client.query("select set_config('asyncgate.tenant', $1, true)", [tenantId])
+    if ('planEachTime' in of) await client.query('set local plan_cache_mode = force_custom_plan')
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `explain (analyze, format json) execute ${call}`,
     )

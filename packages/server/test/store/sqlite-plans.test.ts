@@ -52,11 +52,13 @@ test.each([...OWN_CASES, ...CASES, ...LISTS])('%s', async (what, _rowsReadMax, r
   await run(explaining(steps), { tenantId: 'tenant', now: 0, ids: [NONE] })
   expect(steps.length).toBeGreaterThan(0)
   // The input row, and pages that were already cut, may be scanned; tables may not.
-  expect(steps.filter((step) => /^SCAN (?!x$|CONSTANT|owned|owed|page|received|sent)/.test(step))).toEqual([])
+  expect(
+    steps.filter((step) => /^SCAN (?!x$|CONSTANT|owned|owed|page|marked|received|sent)/.test(step)),
+  ).toEqual([])
   // A tenant alone narrows nothing down: right for the unfiltered lists, for whole shelves, for the least of an order and for
   // the row of the tenant itself, wrong elsewhere.
   const whole =
-    /^(tasks|receipts) {}$|^tasks {"status":"(queued|leased)"}$|^next delay$|^key by its beginning$|account/.test(
+    /^(tasks|receipts) {}$|^tasks {"status":"(queued|leased)"}$|^next delay$|^key by its beginning$|account|mark pages/.test(
       what,
     )
   if (!whole) expect(steps.filter((step) => step.includes('(tenant_id=?)'))).toEqual([])

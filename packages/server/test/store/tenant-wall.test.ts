@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import type { Store } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
-import { SHARED_TABLES, TENANT_TABLES } from '../../src/store/postgres/migrations/index.ts'
+import { SHARED_TABLES, TENANT_TABLES, TENANT_VIEWS } from '../../src/store/postgres/migrations/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { NO_NEEDS } from '../no-changes.ts'
 import { verifies } from '../requirements.ts'
@@ -101,7 +101,7 @@ describe('the schema', () => {
       'create policy more on tasks using (true)',
       'create table mine (id int)',
       'truncate tasks',
-      'update receipts set body = body',
+      'update ledger_segments set receipts = receipts',
       "set session authorization 'postgres'",
     ])
       await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' })
@@ -122,7 +122,8 @@ describe('a connection', () => {
   verifies('TEN-1', 'that has entered no tenant sees nothing and writes nothing', async () => {
     for (const url of [database.url, database.migrationUrl]) {
       const client = await connect(url)
-      for (const table of TENANT_TABLES) expect([table, await countOf(client, table)]).toEqual([table, 0])
+      for (const table of [...TENANT_TABLES, ...TENANT_VIEWS])
+        expect([table, await countOf(client, table)]).toEqual([table, 0])
       const insert = client.query('insert into ledgers values ($1, 1)', ['somebody'])
       await expect(insert).rejects.toMatchObject({ code: '42501' })
     }
@@ -134,6 +135,7 @@ describe('a connection', () => {
       await client.query('begin')
       await enter(client, rig.tenantId)
       expect(await countOf(client)).toBe(1)
+      expect(await countOf(client, 'receipts')).toBe(1)
       await client.query(end).catch(() => client.query('commit'))
       expect([end, await countOf(client)]).toEqual([end, 0])
     }

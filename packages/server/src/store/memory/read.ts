@@ -1,6 +1,7 @@
 // Reading in the memory store: plain filters over plain lists, the oracle for what the SQL stores answer.
-import { type Principal, type Receipt, samePrincipal, type Task } from '../../engine/model.ts'
+import { type Principal, samePrincipal, type Task } from '../../engine/model.ts'
 import type { Positioned, ReceiptQuery, TaskQuery, TaskView } from '../port.ts'
+import { matchesPrincipal, matchesReceipt } from '../receipt-filter.ts'
 import type { Tenant } from './tenant.ts'
 
 export function viewTask(tenant: Tenant, task: Task): TaskView {
@@ -46,26 +47,6 @@ export function listReceipts(tenant: Tenant, query: ReceiptQuery): Positioned[] 
     if (matchesReceipt(receipt, query)) found.push({ position, receipt })
   }
   return found
-}
-
-function matchesReceipt(receipt: Receipt, query: ReceiptQuery): boolean {
-  const { concerning } = query
-  return (
-    matchesPrincipal(receipt.to, query.to) &&
-    matchesPrincipal(receipt.from, query.from) &&
-    (concerning === null ||
-      samePrincipal(receipt.to, concerning) ||
-      samePrincipal(receipt.from, concerning)) &&
-    (query.taskId === null || receipt.taskId === query.taskId) &&
-    (query.receiptType === null || receipt.receiptType === query.receiptType)
-  )
-}
-
-function matchesPrincipal(principal: Principal, wanted: { kind: string | null; id: string | null }): boolean {
-  return (
-    (wanted.kind === null || principal.kind === wanted.kind) &&
-    (wanted.id === null || principal.id === wanted.id)
-  )
 }
 
 export function openObligations(

@@ -1,6 +1,6 @@
 // What the role that serves may do with tables that another role owns: read and write rows, and nothing else.
 import type { Client } from 'pg'
-import { SHARED_TABLES, TENANT_TABLES } from './migrations/index.ts'
+import { SHARED_TABLES, TENANT_TABLES, TENANT_VIEWS } from './migrations/index.ts'
 
 /** Receipts are only ever added. */
 const MISSING = `
@@ -8,9 +8,9 @@ const MISSING = `
   from (
     select name, privilege
     from unnest($1::text[]) as t(name) cross join unnest(array['select', 'insert', 'update', 'delete']) as p(privilege)
-    where name <> 'receipts' or privilege in ('select', 'insert')
+    where name <> 'ledger_segments' or privilege in ('select', 'insert')
     union all
-    select 'schema_migrations', 'select'
+    select name, 'select' from unnest($3::text[]) as t(name)
   ) as wanted
   where not has_table_privilege($2, wanted.name, wanted.privilege)
   union all
@@ -22,6 +22,7 @@ export async function grantMissing(owner: Client, role: string): Promise<void> {
   const { rows } = await owner.query<{ statement: string }>(MISSING, [
     [...TENANT_TABLES, ...SHARED_TABLES],
     role,
+    [...TENANT_VIEWS, 'schema_migrations'],
   ])
   for (const { statement } of rows) await owner.query(statement)
 }

@@ -2,9 +2,11 @@
 import type { Matching, Words } from '../sql/session.ts'
 
 export const postgresWords: Words = {
-  // `offset 0` keeps the planner from turning the lookup round.
-  find: (table, alias, condition) =>
-    `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0) as ${alias}`,
+  // `offset 0` keeps the planner from turning the lookup round. It may not sort, so that an order names an index.
+  find: (table, alias, condition, along) =>
+    `cross join lateral (
+      select * from ${table} ${alias} where ${condition} ${along === undefined ? '' : `order by ${along}`} offset 0
+    ) as ${alias}`,
   findLocked: (table, alias, condition) =>
     `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0 for update) as ${alias}`,
   findFree: (table, alias, condition) =>
@@ -23,6 +25,7 @@ export const postgresWords: Words = {
   among: (column, select) => `${column} = any (array(${select}))`,
   unhex: (expression) => expression, // input rows bring bytes
   hex: (expression) => `encode(${expression}, 'hex')`,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,
   id: (expression) => `cast(${expression} as uuid)`,
 }

@@ -5,15 +5,15 @@
 // and tenants; then tasks by id; from then on nothing waits: candidates skip what is locked, and their keys
 // are only tried.
 import { bestFirst } from '../../engine/matching.ts'
-import type { Lease, Receipt, Task } from '../../engine/model.ts'
+import type { Lease, Task } from '../../engine/model.ts'
 import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
+import type { Positioned } from '../port.ts'
 import type { Crowded } from './crowded.ts'
 import { settledFromRow } from './ended-row.ts'
 import { loadKeys } from './load-keys.ts'
 import { lockTasks } from './lock-tasks.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
 import { queuedFromRow } from './queued-row.ts'
-import { type ReceiptRow, receiptFromRow } from './receipt-row.ts'
 import type { Driver, Offer, Transaction } from './session.ts'
 import { settlements } from './statements/ended.ts'
 import { activeByWorker, activeOfTenant } from './statements/leased.ts'
@@ -62,7 +62,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
     idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
     receiptsById(tx, tenantId, uuids(needs.receiptIds)),
-    receiptsByKey(tx, tenantId, [...needs.receiptKeys]),
+    receiptsByKey(tx, tenantId, needs.receiptKeys),
     obligationsOfTasks(tx, tenantId, uuids(needs.obligationsOf)),
     activeByWorker(tx, tenantId, [...needs.countedWorkers]),
     needs.countTenantLeases ? activeOfTenant(tx, tenantId) : 0,
@@ -96,8 +96,8 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     tasks,
     leases: await withSettled(loading, locked.leases),
     idempotent: new Map(repeated.map((row) => [row.idempotency_hash!, row.task_id])),
-    receipts: receiptMap([...receipts, ...evidence]),
-    receiptsByKey: new Map(byKey.map((row) => [row.receipt_key ?? '', receiptFromRow(row)])),
+    receipts: new Map([...receipts, ...evidence].map(({ receipt }) => [receipt.receiptId, receipt])),
+    receiptsByKey: byKey,
     obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),
     candidates: new Map(
       needs.claims.map((claim, index) => {
@@ -178,14 +178,10 @@ async function loadEvidence(
   { tx, tenantId, needs }: Loading,
   tasks: ReadonlyMap<string, Task>,
   obligations: readonly { discharged_by: string | null }[],
-): Promise<ReceiptRow[]> {
+): Promise<Positioned[]> {
   const terminal = [...needs.obligationsOf].map(
     (taskId) => tasks.get(taskId)?.state.terminalReceiptId ?? null,
   )
   const ids = [...terminal, ...obligations.map((row) => row.discharged_by)].filter((id) => id !== null)
-  return receiptsById(tx, tenantId, [...new Set(ids)])
-}
-
-function receiptMap(rows: readonly ReceiptRow[]): Map<string, Receipt> {
-  return new Map(rows.map((row) => [row.receipt_id, receiptFromRow(row)]))
+  return receiptsById(tx, tenantId, ids)
 }

@@ -41,8 +41,11 @@ export interface Matching {
  * choice but the index.
  */
 export interface Words {
-  /** For each row of what stands before: the rows of a table that fit, by an index. */
-  find(table: string, alias: string, condition: string): string
+  /**
+   * For each row of what stands before: the rows of a table that fit, by an index. Where several could be meant, `along` names
+   * the column, after the tenant, of the one to be used.
+   */
+  find(table: string, alias: string, condition: string, along?: string): string
   /**
    * The same, locked until the end of the transaction; where there is one writer at a time, there is nothing
    * to lock.
@@ -61,6 +64,8 @@ export interface Words {
   /** hex text → bytes, and back. */
   unhex(expression: string): string
   hex(expression: string): string
+  /** Whether a text contains another. */
+  contains(text: string, part: string): string
   /** The members of a JSON array as a relation `e(value)`. */
   elements(expression: string): string
   /** Text as an id. */

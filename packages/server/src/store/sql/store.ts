@@ -11,7 +11,6 @@ import { createLanes } from './lanes.ts'
 import { listReceipts } from './list-receipts.ts'
 import { listTasks } from './list-tasks.ts'
 import { createSqlOAuth } from './oauth.ts'
-import { positionedFromRow } from './receipt-row.ts'
 import type { Driver } from './session.ts'
 import { readStats } from './stats.ts'
 import { type DependentRow, dependentsOf, dueDependents } from './statements/dependencies.ts'
@@ -38,10 +37,8 @@ export function createSqlStore(driver: Driver): Store {
   const keyed = new Set<string>()
   const crowded = createCrowded()
 
-  async function readReceipts(tenantId: string, receiptIds: readonly string[]) {
-    const rows = await receiptsById(readerOf(tenantId), tenantId, uuids(new Set(receiptIds)))
-    return rows.map(positionedFromRow)
-  }
+  const readReceipts = (tenantId: string, receiptIds: readonly string[]) =>
+    receiptsById(readerOf(tenantId), tenantId, uuids(receiptIds))
 
   const store: Store = {
     kind: driver.kind,
@@ -59,12 +56,10 @@ export function createSqlStore(driver: Driver): Store {
     readReceipts,
     listReceipts: async (wanted) => {
       if (wanted.taskId !== null && !isUuid(wanted.taskId)) return []
-      return (await listReceipts(readerOf(wanted.tenantId), wanted)).map(positionedFromRow)
+      return listReceipts(readerOf(wanted.tenantId), wanted)
     },
-    openObligations: async ({ tenantId, principal: { kind, id }, after, limit }) =>
-      (await openObligations(readerOf(tenantId), tenantId, { kind, id, after: after ?? 0, limit })).map(
-        positionedFromRow,
-      ),
+    openObligations: ({ tenantId, principal: { kind, id }, after, limit }) =>
+      openObligations(readerOf(tenantId), tenantId, { kind, id, after: after ?? 0, limit }),
     dischargedBy: async (tenantId, receiptId) =>
       isUuid(receiptId)
         ? (await obligation(readerOf(tenantId), tenantId, receiptId))?.discharged_by

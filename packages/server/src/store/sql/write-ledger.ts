@@ -1,10 +1,10 @@
 // Receipts and the obligations that they open and discharge.
 import { DISCHARGED_BY, discharges, isTerminalType, opensObligation } from '../../engine/ledger.ts'
 import type { Receipt } from '../../engine/model.ts'
-import { receiptToRow } from './receipt-row.ts'
+import { keyOf, segmentsOf } from './segment.ts'
 import type { Session } from './session.ts'
-import { extendLedger, type Extension, insertReceipts } from './statements/ledger.ts'
-import { markPages } from './statements/ledger-pages.ts'
+import { extendLedger, type Extension, insertKeys, insertSegments } from './statements/ledger.ts'
+import { markPages, markTasks } from './statements/ledger-pages.ts'
 import { dischargeObligations, insertObligations } from './statements/obligations.ts'
 
 /** Whatever changes what a tenant uses leaves receipts. */
@@ -14,26 +14,38 @@ export function writeLedger(
   { receipts, ...use }: Omit<Extension, 'count'> & { readonly receipts: readonly Receipt[] },
 ): Promise<unknown> {
   if (receipts.length === 0) return Promise.resolve()
-  const rows = receipts.map((receipt, index) => receiptToRow(receipt, receipts.length - index))
   return Promise.all([
     extendLedger(session, tenantId, { count: receipts.length, ...use }),
-    insertReceipts(session, tenantId, rows),
+    insertSegments(session, tenantId, segmentsOf(receipts)),
+    insertKeys(session, tenantId, keyed(receipts)),
+    markTasks(session, tenantId, receipts),
     markPages(session, tenantId, receipts),
-    insertObligations(
-      session,
-      tenantId,
-      rows
-        .filter((row) => opensObligation(row.receipt_type ?? ''))
-        .map(({ back, receipt_id, receipt_type, to_kind, to_id }) => ({
-          back,
-          receipt_id,
-          receipt_type,
-          to_kind,
-          to_id,
-        })),
-    ),
+    insertObligations(session, tenantId, opened(receipts)),
     dischargeObligations(session, tenantId, discharged(receipts)),
   ])
+}
+
+function keyed(receipts: readonly Receipt[]) {
+  return receipts.flatMap((receipt, index) => {
+    const receipt_key = keyOf(receipt)
+    return receipt_key === null ? [] : [{ back: receipts.length - index, receipt_key }]
+  })
+}
+
+function opened(receipts: readonly Receipt[]) {
+  return receipts.flatMap(({ receiptId, receiptType, to }, index) =>
+    opensObligation(receiptType)
+      ? [
+          {
+            back: receipts.length - index,
+            receipt_id: receiptId,
+            receipt_type: receiptType,
+            to_kind: to.kind,
+            to_id: to.id,
+          },
+        ]
+      : [],
+  )
 }
 
 /**

@@ -14,6 +14,7 @@ export const sqliteWords: Words = {
   unhex: (expression) => `unhex(${expression})`,
   // hex(null) is an empty text.
   hex: (expression) => `lower(nullif(hex(${expression}), ''))`,
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
   elements: (expression) => `json_each(${expression}) as e`,
   id: (expression) => expression,
 }

@@ -10,6 +10,7 @@ import { oauth } from './0007-oauth.ts'
 import { limits } from './0008-limits.ts'
 import { tenantWall } from './0009-tenant-wall.ts'
 import { shelves } from './0010-shelves.ts'
+import { ledgerSegments } from './0011-ledger-segments.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
 export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
@@ -23,7 +24,11 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   limits,
   tenantWall,
   shelves,
+  ledgerSegments,
 ]
+
+/** Views that show rows of tenants, to whom the policies of the tables show them. */
+export const TENANT_VIEWS: readonly string[] = ['receipts']
 
 const walls = MIGRATIONS.filter((migration): migration is TenantMigration => 'tables' in migration)
 const dropped = new Set(walls.flatMap(({ drops = [] }) => drops))

@@ -2,7 +2,9 @@
 import type { AuditEvent, AuditSeverity } from '@asyncgate/sdk'
 import type { PrincipalKind } from '../../../engine/model.ts'
 import { allOf, type Filter } from '../filter.ts'
+import { earliestStart } from '../segment.ts'
 import { bulk, listQuery, query, type Session, type Value } from '../session.ts'
+import { mayHold } from './ledger.ts'
 
 export interface AuditRecord {
   readonly tenant_id: string
@@ -88,9 +90,11 @@ const FOREIGN_OWNER = query('foreign_owner', (words) => {
   return `
     select t.tenant_id from tenants t
     where t.tenant_id <> $1 and (
-      ${holds('tasks', 'task_id')} or ${holds('receipts', 'receipt_id')}
-      or ${holds('api_keys', 'key_id')} or ${holds('accounts', 'account_id')}
-      or ${holds('oauth_clients', 'client_id', `cast(${id} as text)`)}
+      ${holds('tasks', 'task_id')} or ${holds('api_keys', 'key_id')} or ${holds('accounts', 'account_id')}
+      or ${holds('oauth_clients', 'client_id', `cast(${id} as text)`)} or exists (
+        select 1 from ledger_segments x where x.tenant_id = t.tenant_id and ${mayHold('x', { id, earliest: words.id('$3') })}
+          and ${words.contains('x.receipts', `cast(${id} as text)`)}
+      )
     )
     limit 1`
 })
@@ -100,5 +104,5 @@ export function foreignOwner(
   tenantId: string,
   id: string,
 ): Promise<{ tenant_id: string }[]> {
-  return session.all(FOREIGN_OWNER, [tenantId, id])
+  return session.all(FOREIGN_OWNER, [tenantId, id, earliestStart(id)])
 }

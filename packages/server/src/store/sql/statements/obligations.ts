@@ -1,7 +1,9 @@
 // Obligations: an index over the ledger that holds what is open apart from what is not. The evidence is in
 // the receipts.
-import { receiptColumns, type ReceiptRow } from '../receipt-row.ts'
+import type { Positioned } from '../../port.ts'
+import { receiptsIn, type SegmentRow } from '../segment.ts'
 import { bulk, query, type RowOf, type Session } from '../session.ts'
+import { positionOf, segmentsFrom, startOf } from './ledger.ts'
 
 const OPENED = {
   back: 'int',
@@ -16,8 +18,7 @@ const INSERT_OBLIGATIONS = bulk(
   OPENED,
   (x) => `
     insert into obligations (tenant_id, receipt_id, receipt_type, to_kind, to_id, position)
-    select $1, x.receipt_id, x.receipt_type, x.to_kind, x.to_id,
-      (select next_position from ledgers where tenant_id = $1) - x.back
+    select $1, x.receipt_id, x.receipt_type, x.to_kind, x.to_id, ${positionOf('x.back')}
     from ${x}`,
 )
 
@@ -96,21 +97,39 @@ export async function obligation(
   return row
 }
 
+/** First where what is owed stands in the ledger, then the segments that hold it, each once. */
 const OPEN_OBLIGATIONS = query(
   'open_obligations',
   (words) => `
-    select ${receiptColumns(words)}
-    from obligations o
-    ${words.find('receipts', 'r', 'r.tenant_id = o.tenant_id and r.position = o.position')}
-    where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.discharged_by is null and o.position > $4
-    order by o.position
-    limit $5`,
+    with owed as (
+      select o.position
+      from obligations o
+      where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.discharged_by is null and o.position > $4
+      order by o.position
+      limit $5
+    )
+    select owed.position as first_position, cast(null as text) as receipts from owed
+    union all
+    ${segmentsFrom(words, `select ${startOf('owed.position')} from owed`)}`,
 )
 
-export function openObligations(
+export async function openObligations(
   session: Session,
   tenantId: string,
   of: { kind: string; id: string; after: number; limit: number },
-): Promise<ReceiptRow[]> {
-  return session.all(OPEN_OBLIGATIONS, [tenantId, of.kind, of.id, of.after, of.limit])
+): Promise<Positioned[]> {
+  const rows = await session.all<{ first_position: number; receipts: string | null }>(OPEN_OBLIGATIONS, [
+    tenantId,
+    of.kind,
+    of.id,
+    of.after,
+    of.limit,
+  ])
+  const owed = new Set<number>()
+  const segments: SegmentRow[] = []
+  for (const { first_position, receipts } of rows) {
+    if (receipts === null) owed.add(first_position)
+    else segments.push({ first_position, receipts })
+  }
+  return [...receiptsIn(tenantId, segments)].filter(({ position }) => owed.has(position))
 }

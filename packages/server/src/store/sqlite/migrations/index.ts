@@ -9,6 +9,7 @@ import { taskTypes } from './0006-task-types.ts'
 import { oauth } from './0007-oauth.ts'
 import { limits } from './0008-limits.ts'
 import { shelves } from './0010-shelves.ts'
+import { ledgerSegments } from './0011-ledger-segments.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   core,
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   oauth,
   limits,
   shelves,
+  ledgerSegments,
 ]
