@@ -37,7 +37,7 @@ export interface BatcherOptions {
 
 interface Tenant {
   readonly queue: Entry[]
-  /** Commands that wait, and commands in commits that are under way. */
+  /** Calls that wait, and calls in commits that are under way. */
   waiting: number
   underway: number
   commits: number
@@ -56,7 +56,10 @@ export function createBatcher(run: Run, { gather, commitsAtOnce = 1 }: BatcherOp
     return tenant
   }
 
-  /** A further commit starts beside others once as much waits as is under way: sooner, it would be too small to pay. */
+  /**
+   * A further commit starts beside others once as many calls wait as are under way: sooner, it would be too small to pay. By
+   * commands, those who call with one would wait for whoever reports many.
+   */
   function start(tenantId: string, tenant: Tenant): void {
     const { queue, waiting, underway, commits } = tenant
     if (queue.length === 0 || commits >= commitsAtOnce || (commits > 0 && waiting < underway)) return
@@ -70,7 +73,7 @@ export function createBatcher(run: Run, { gather, commitsAtOnce = 1 }: BatcherOp
   async function work(tenantId: string, tenant: Tenant): Promise<void> {
     if (gather !== undefined) await gather()
     const batch = takeBatch(tenant.queue)
-    const count = batch.reduce((sum, { commands }) => sum + commands.length, 0)
+    const count = batch.length
     tenant.waiting -= count
     tenant.underway += count
     if (batch.length > 0) await commit(tenantId, batch)
@@ -107,7 +110,7 @@ export function createBatcher(run: Run, { gather, commitsAtOnce = 1 }: BatcherOp
       new Promise((resolve, reject) => {
         const tenant = tenantOf(tenantId)
         tenant.queue.push({ commands, resolve, reject })
-        tenant.waiting += commands.length
+        tenant.waiting += 1
         start(tenantId, tenant)
       }),
     idle: async () => {
