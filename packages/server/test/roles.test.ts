@@ -110,7 +110,7 @@ verifies('TEN-1', 'a table that has lost its wall is refused, until it has it ag
   for (const statement of [
     'alter table tasks disable row level security',
     'alter table ledger_segments no force row level security',
-    'create policy "the boss" on leases using (true)',
+    'create policy "the boss" on leased using (true)',
   ]) {
     await admin.query(statement)
     await admin.query(statementIn(await refusal(database)))
