@@ -169,5 +169,12 @@ export const LISTS: Case[] = [
     ],
   ),
   // Not while there is no ledger.
-  ['mark pages of tasks', 4, (on, { tenantId }) => markTasks(on, tenantId, [{ taskId: NONE }])],
+  [
+    'mark pages of tasks',
+    4,
+    (on, { tenantId }) => {
+      const accepted = { taskId: NONE, receiptId: NONE, receiptType: 'task.accepted' }
+      return markTasks(on, tenantId, { receipts: [accepted], ends: new Set() })
+    },
+  ],
 ]

@@ -10,7 +10,7 @@ import type { Positioned, ReceiptQuery, Store } from '../../src/store/port.ts'
 import { NO_CHANGES, NO_NEEDS } from '../no-changes.ts'
 import { createSeededRandom } from '../seeded-random.ts'
 import type { Given } from './conformance.ts'
-import { EVERY_RECEIPT } from './rig.ts'
+import { createRig, EVERY_RECEIPT } from './rig.ts'
 
 const RUNS = 15
 const START = Date.UTC(2026, 0, 1)
@@ -55,6 +55,64 @@ const listed = fc.record({
 let runs = 0
 
 export function segments(given: Given): void {
+  test('the end of a task is found, also where a segment and a page end within it', async () => {
+    const { store } = given()
+    const rig = createRig(store)
+    const { tenantId } = rig
+    const [from, to] = [PRINCIPALS[3]!, PRINCIPALS[0]!]
+    const one = { from, to, parents: [], text: '', stray: null, taskId: null, type: 'x.note' }
+    // Somewhere among these sizes a segment ends before the last receipt.
+    const sizes = Array.from({ length: 14 }, (_, index) => 14 + index)
+    const ends = sizes.flatMap((size) => [126 - size, size + 1])
+    const commits = ends.map((size) => ({
+      writer: 0,
+      laterMs: 1,
+      receipts: Array.from({ length: size }, () => one),
+    }))
+    const written = receiptsOf(tenantId, commits)
+    for (let at = 0; at < written.length; at += 2) {
+      const { taskId, receiptId } = await rig.create()
+      await append(store, tenantId, written[at]!)
+      const receipts = written[at + 1]!.map((receipt, index): Receipt => {
+        const types = ['task.failed', 'task.result_ready']
+        const type = types[index - (written[at + 1]!.length - types.length)]
+        return type === undefined ? receipt : { ...receipt, receiptType: type, taskId }
+      })
+      const before = (await store.readTask(tenantId, taskId))!
+      const result = {
+        outcome: 'failed',
+        result: null,
+        error: null,
+        artifacts: [],
+        deliveryProof: null,
+        completedAt: 1,
+      } as const
+      const ended = {
+        status: 'failed',
+        place: 'none',
+        completedAt: 1,
+        result,
+        terminalReceiptId: receipts.at(-2)!.receiptId,
+      } as const
+      const after = { ...before, state: { ...before.state, ...ended } }
+      await store.transact({
+        tenantId,
+        now: 1,
+        needs: { ...NO_NEEDS, taskIds: new Set([taskId]) },
+        decide: () => ({
+          changes: { ...NO_CHANGES, changedTasks: [{ before, after }], receipts },
+          result: null,
+        }),
+      })
+      const found = await store.listReceipts({ ...EVERY_RECEIPT, tenantId, taskId, limit: 20 })
+      expect(found.map(({ receipt }) => receipt.receiptId)).toEqual([
+        receiptId,
+        ...receipts.slice(-2).map((r) => r.receiptId),
+      ])
+      expect(found.at(-1)!.position % 128).toBe(0)
+    }
+  })
+
   test('what lies on both sides of the end of a page is found on both', async () => {
     const { store } = given()
     const tenantId = `segments ${process.pid} ${++runs}`

@@ -49,6 +49,7 @@ export function finish(context: Context, task: Task, ending: Ending): Finished {
   })
   return {
     tasks: [after],
+    // One right after the other: who has found a task's end in the ledger has found both.
     receipts: [ending.receipt, resultReady(context, task, ending), ...(ending.others ?? [])],
     endedDependencies: task.state.hasDependents ? [taskId] : [],
     settledDependents: task.definition.dependsOn.length > 0 ? [taskId] : [],

@@ -8,7 +8,7 @@ import { matchesReceipt } from '../receipt-filter.ts'
 import { receiptsIn, type SegmentRow } from './segment.ts'
 import { listQuery, type Query, type Session, type Words } from './session.ts'
 import { startOf } from './statements/ledger.ts'
-import { markFrom, markTo, markType, PAGE_POSITIONS, pageOf } from './statements/ledger-pages.ts'
+import { markFrom, markTo, markType, PAGE_POSITIONS, pageOf, pagesOfTask } from './statements/ledger-pages.ts'
 
 /** A task is found on the few pages where it was created, claimed and ended. */
 const TASK_PAGES = 16
@@ -146,25 +146,26 @@ function onPages(words: Words, of: Exclude<Marks['of'], 'nothing'>, needed: read
       and s.first_position < (marked.page + 1) * ${PAGE_POSITIONS} and s.last_position >= $2`
   return `
     select marked.page, ${columns(words, needed)}
-    from (${PAGES[of]}) as marked
+    from (${PAGES[of](words)}) as marked
     ${words.find('ledger_segments', 's', onPage, 's.first_position')}`
 }
 
 /** With where the first segment of each begins: asked for beside the segments, it would not narrow them down. */
-const next = (table: string, condition: string) => `
+const next = (from: string) => `
       select page, coalesce(${startOf(`page * ${PAGE_POSITIONS}`)}, 0) as start
-      from ${table}
-      where tenant_id = $1 and ${condition} and page >= ${pageOf('$2')}
+      from ${from} and page >= ${pageOf('$2')}
       order by page
       limit $3`
 
+const marked = (mark: string) => next(`ledger_pages where tenant_id = $1 and mark = ${mark}`)
+
 const PAGES = {
-  task: next('task_pages', 'task_id = $4'),
-  mark: next('ledger_pages', 'mark = $4'),
-  marks: `
-      select page, start from (${next('ledger_pages', 'mark = $4')}) as received
+  task: (words: Words) => next(`(${pagesOfTask(words)}) as pages where true`),
+  mark: () => marked('$4'),
+  marks: () => `
+      select page, start from (${marked('$4')}) as received
       union
-      select page, start from (${next('ledger_pages', 'mark = $5')}) as sent
+      select page, start from (${marked('$5')}) as sent
       order by page
       limit $3`,
 }

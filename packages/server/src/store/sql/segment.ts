@@ -92,7 +92,8 @@ function segmentOf(receipts: readonly Receipt[], back: number): RowOf<typeof SEG
   }
 }
 
-const TIME_LENGTH = 'tttttttt-tttt'.length
+export const TIME_LENGTH = 'tttttttt-tttt'.length
+export const FIRST_OF_TIME = '-0000-0000-000000000000'
 
 /** The milliseconds that a UUIDv7 begins with, as they are written. */
 const timeOf = (id: string) => id.slice(0, TIME_LENGTH)
@@ -101,7 +102,7 @@ const timeOf = (id: string) => id.slice(0, TIME_LENGTH)
  * The least id that a segment with this one can begin with. So a lookup reads the segments of one millisecond, however long
  * the ledger has grown and whatever the clocks of its writers said; of an id that somebody made up it finds none.
  */
-export const earliestStart = (id: string) => `${timeOf(id)}-0000-0000-000000000000`
+export const earliestStart = (id: string) => `${timeOf(id)}${FIRST_OF_TIME}`
 
 function toEntry(receipt: Receipt): Entry {
   return [

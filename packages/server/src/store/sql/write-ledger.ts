@@ -7,21 +7,30 @@ import { extendLedger, type Extension, insertKeys, insertSegments } from './stat
 import { markPages, markTasks } from './statements/ledger-pages.ts'
 import { dischargeObligations, insertObligations } from './statements/obligations.ts'
 
+interface Entries {
+  readonly receipts: readonly Receipt[]
+  /** Those of them that ended a task. */
+  readonly ends: ReadonlySet<string>
+}
+
 /** Whatever changes what a tenant uses leaves receipts. */
 export function writeLedger(
   session: Session,
   tenantId: string,
-  { receipts, ...use }: Omit<Extension, 'count'> & { readonly receipts: readonly Receipt[] },
+  { receipts, ends, ...use }: Omit<Extension, 'count'> & Entries,
 ): Promise<unknown> {
   if (receipts.length === 0) return Promise.resolve()
+  const open = opened(receipts)
+  const { earlier, own } = discharged(receipts, new Set(open.map((row) => row.receipt_id)))
   return Promise.all([
+    dischargeObligations(session, tenantId, earlier),
     extendLedger(session, tenantId, { count: receipts.length, ...use }),
     insertSegments(session, tenantId, segmentsOf(receipts)),
     insertKeys(session, tenantId, keyed(receipts)),
-    markTasks(session, tenantId, receipts),
+    markTasks(session, tenantId, { receipts, ends }),
     markPages(session, tenantId, receipts),
-    insertObligations(session, tenantId, opened(receipts)),
-    dischargeObligations(session, tenantId, discharged(receipts)),
+    insertObligations(session, tenantId, open),
+    dischargeObligations(session, tenantId, own),
   ])
 }
 
@@ -48,12 +57,18 @@ function opened(receipts: readonly Receipt[]) {
   )
 }
 
+type Discharge = {
+  readonly receipt_id: string
+  readonly receipt_type: string
+  readonly discharged_by: string
+}
+
 /**
  * For each parent the first receipt that could discharge it; the statement checks that it is such an
- * obligation.
+ * obligation. Those that the same commit opened come after that; the others before the ledger is locked.
  */
-function discharged(receipts: readonly Receipt[]) {
-  const rows = new Map<string, { receipt_id: string; receipt_type: string; discharged_by: string }>()
+function discharged(receipts: readonly Receipt[], open: ReadonlySet<string>) {
+  const rows = new Map<string, Discharge>()
   for (const { receiptId, receiptType, parents } of receipts) {
     if (!isTerminalType(receiptType)) continue
     for (const type of Object.keys(DISCHARGED_BY).filter((opened) => discharges(receiptType, opened))) {
@@ -64,5 +79,8 @@ function discharged(receipts: readonly Receipt[]) {
       }
     }
   }
-  return [...rows.values()]
+  const { earlier = [], own = [] } = Object.groupBy(rows.values(), ({ receipt_id }) =>
+    open.has(receipt_id) ? 'own' : 'earlier',
+  )
+  return { earlier, own }
 }

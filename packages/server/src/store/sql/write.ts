@@ -34,10 +34,21 @@ export function write(
     writeSightings(session, tenantId, changes),
     writeLedger(session, tenantId, {
       receipts: changes.receipts,
+      ends: endsOf(changes),
       usage: usageOf(changes),
       activeTasksMax,
     }),
   ])
+}
+
+function endsOf({ createdTasks, changedTasks }: Changes): Set<string> {
+  const ends = new Set<string>()
+  for (const { state } of createdTasks)
+    if (state.terminalReceiptId !== null) ends.add(state.terminalReceiptId)
+  for (const { after } of changedTasks) {
+    if (after.state.terminalReceiptId !== null) ends.add(after.state.terminalReceiptId)
+  }
+  return ends
 }
 
 function writeTasks(session: Session, tenantId: string, changes: Changes, lanes: Lanes): Promise<unknown> {

@@ -2,8 +2,9 @@
 // however long the ledger has grown. One row for each page and mark stands in for an index entry for each receipt and mark:
 // that took 17 of the 43 µs that a receipt cost PostgreSQL, and a third of its log.
 import type { Receipt } from '../../../engine/model.ts'
-import { bulk, type RowOf, type Session } from '../session.ts'
-import { positionOf } from './ledger.ts'
+import { FIRST_OF_TIME, TIME_LENGTH } from '../segment.ts'
+import { bulk, type RowOf, type Session, type Words } from '../session.ts'
+import { mayHold, positionOf } from './ledger.ts'
 
 /** Positions on one page. A list whose matches lie far apart reads this many receipts for each of them. */
 export const PAGE_POSITIONS = 128
@@ -60,6 +61,8 @@ function marksOf(stretch: readonly Receipt[], back: number): RowOf<typeof MARKED
   )
 }
 
+type OfTask = Pick<Receipt, 'taskId' | 'receiptType' | 'receiptId'>
+
 const OF_TASKS = { task_id: 'uuid', back: 'int', before: 'int', is_first: 'boolean' } as const
 
 const MARK_TASKS = bulk(
@@ -75,22 +78,52 @@ const MARK_TASKS = bulk(
 )
 
 /**
- * As above. `before` is the task's receipt before in this commit, or where the commit begins: on later pages than that there
- * is no row yet. Nobody else adds any until the commit; `on conflict` cost PostgreSQL half as much again.
+ * As above, but for the receipts that a task begins and ends with, which are found by their ids (see `pagesOfTask`); `ends` are
+ * the last ones. `before` is the task's receipt before in this commit, or where the commit begins: on later pages than that
+ * there is no row yet. Nobody else adds any until the commit; `on conflict` cost PostgreSQL half as much again.
  */
 export function markTasks(
   session: Session,
   tenantId: string,
-  receipts: readonly Pick<Receipt, 'taskId'>[],
+  { receipts, ends }: { readonly receipts: readonly OfTask[]; readonly ends: ReadonlySet<string> },
 ): Promise<never[]> {
   const known = new Map<string, number>()
   const rows: RowOf<typeof OF_TASKS>[] = []
-  receipts.forEach(({ taskId }, index) => {
-    if (taskId === null) return
+  receipts.forEach(({ taskId, receiptType, receiptId }, index) => {
+    if (taskId === null || receiptType === 'task.assigned') return
+    if (receiptType === 'task.result_ready' || ends.has(receiptId)) return
     const back = receipts.length - index
     const before = known.get(taskId)
     rows.push({ task_id: taskId, back, before: before ?? receipts.length, is_first: before === undefined })
     known.set(taskId, back)
   })
   return session.each(MARK_TASKS, tenantId, rows)
+}
+
+/**
+ * The pages of the task $4: of those that were marked the next $3 from $2, and those of the segments with the receipts that its
+ * row and its end name. What follows the last of them, task.result_ready, may be the first of the next page.
+ */
+export function pagesOfTask(words: Words): string {
+  const named = (table: string, id: string) => {
+    const earliest = words.id(`substr(cast(${id} as text), 1, ${TIME_LENGTH}) || '${FIRST_OF_TIME}'`)
+    const pages = [pageOf('f.first_position'), pageOf('(f.last_position + 1)')]
+    return pages.map(
+      (page) => `
+      select ${page} as page
+      from ${table} n
+      ${words.find('ledger_segments', 'f', `f.tenant_id = $1 and ${mayHold('f', { id, earliest })}`)}
+      where n.tenant_id = $1 and n.task_id = $4`,
+    )
+  }
+  return [
+    `select page from (
+        select page from task_pages
+        where tenant_id = $1 and task_id = $4 and page >= ${pageOf('$2')}
+        order by page
+        limit $3
+      ) as marked`,
+    ...named('tasks', 'n.assigned_receipt_id'),
+    ...named('ended', 'n.terminal_receipt_id'),
+  ].join('\n      union\n      ')
 }
