@@ -2,28 +2,24 @@
 import type { Lease, PrincipalKind, Settlement, Task, TaskResult, TaskStatus } from '../../engine/model.ts'
 import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
 import { names, type RowOf } from './session.ts'
+import { STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
-const STATE_COLUMNS = {
+const END_COLUMNS = {
   status: 'text',
-  attempt: 'int',
-  expiries: 'int',
-  fence: 'int',
-  next_eligible_at: 'bigint',
-  updated_at: 'bigint',
-  started_at: 'bigint',
   completed_at: 'bigint',
   dead_letter: 'boolean',
-  has_dependents: 'boolean',
   terminal_receipt_id: 'uuid',
   result: 'json',
 } as const
 
 const LAST_WORD = { lease_id: 'uuid', worker_kind: 'text', worker_id: 'text', settlement: 'json' } as const
 
-export const ENDED_COLUMNS = { task_id: 'uuid', ...STATE_COLUMNS, ...LAST_WORD } as const
+export const ENDED_COLUMNS = { task_id: 'uuid', ...END_COLUMNS, ...STATE_COLUMNS, ...LAST_WORD } as const
 export const SETTLEMENT_COLUMNS = { task_id: 'uuid', ...LAST_WORD } as const
 
-export const ENDED_STATE = `${names(STATE_COLUMNS, 's')}, ${names(LAST_WORD, 's')}`
+export const ENDED_STATE = [END_COLUMNS, STATE_COLUMNS, LAST_WORD]
+  .map((columns) => names(columns, 's'))
+  .join(', ')
 
 export interface SettlementRow {
   readonly task_id: string
@@ -36,17 +32,11 @@ export interface SettlementRow {
 type LastWord = SettlementRow | { readonly [K in keyof Omit<SettlementRow, 'task_id'>]: null }
 
 export type EndedRow = DefinitionRow &
+  StateRow &
   LastWord & {
     readonly status: TaskStatus
-    readonly attempt: number
-    readonly expiries: number
-    readonly fence: number
-    readonly next_eligible_at: number
-    readonly updated_at: number
-    readonly started_at: number | null
     readonly completed_at: number
     readonly dead_letter: boolean | number
-    readonly has_dependents: boolean | number
     readonly terminal_receipt_id: string
     readonly result: string
   }
@@ -59,15 +49,9 @@ export function endedToRow(
   return {
     task_id: definition.taskId,
     status: state.status,
-    attempt: state.attempt,
-    expiries: state.expiries,
-    fence: state.fence,
-    next_eligible_at: state.nextEligibleAt,
-    updated_at: state.updatedAt,
-    started_at: state.startedAt,
+    ...stateToRow(state),
     completed_at: state.completedAt,
     dead_letter: state.deadLetter,
-    has_dependents: state.hasDependents,
     terminal_receipt_id: state.terminalReceiptId,
     result: state.result,
     lease_id: lease?.leaseId ?? null,
@@ -93,15 +77,9 @@ export function endedFromRow(row: EndedRow): Task {
     state: {
       status: row.status,
       place: 'none',
-      attempt: row.attempt,
-      expiries: row.expiries,
-      fence: row.fence,
-      nextEligibleAt: row.next_eligible_at,
-      updatedAt: row.updated_at,
-      startedAt: row.started_at,
+      ...stateFromRow(row),
       completedAt: row.completed_at,
       deadLetter: Boolean(row.dead_letter),
-      hasDependents: Boolean(row.has_dependents),
       terminalReceiptId: row.terminal_receipt_id,
       result: JSON.parse(row.result) as TaskResult, // written from a TaskResult
     },

@@ -2,12 +2,12 @@
 import type { Lease, PrincipalKind, Task, TaskStatus } from '../../engine/model.ts'
 import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
 import { names, type RowOf } from './session.ts'
+import { NOT_ENDED, STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
 const LEASE_COLUMNS = {
   lease_id: 'uuid',
   worker_kind: 'text',
   worker_id: 'text',
-  fence: 'int',
   granted_at: 'bigint',
   ttl_ms: 'bigint',
   expires_at: 'bigint',
@@ -16,18 +16,9 @@ const LEASE_COLUMNS = {
   renewals: 'int',
 } as const
 
-const STATE_COLUMNS = {
-  status: 'text',
-  attempt: 'int',
-  expiries: 'int',
-  next_eligible_at: 'bigint',
-  updated_at: 'bigint',
-  started_at: 'bigint',
-  has_dependents: 'boolean',
-} as const
-
 export const LEASED_COLUMNS = {
   task_id: 'uuid',
+  status: 'text',
   concurrency_key: 'text',
   ...LEASE_COLUMNS,
   ...STATE_COLUMNS,
@@ -45,7 +36,7 @@ export const LEASED_CHANGES = {
 /** What a renewal changes. */
 export const RENEWAL = { task_id: 'uuid', expires_at: 'bigint', check_at: 'bigint', renewals: 'int' } as const
 
-export const LEASED_STATE = `${names(LEASE_COLUMNS, 's')}, ${names(STATE_COLUMNS, 's')}`
+export const LEASED_STATE = `s.status, ${names(LEASE_COLUMNS, 's')}, ${names(STATE_COLUMNS, 's')}`
 
 export interface LeaseRow {
   readonly task_id: string
@@ -62,39 +53,28 @@ export interface LeaseRow {
   readonly concurrency_key: string | null
 }
 
-export interface LeasedRow extends DefinitionRow, LeaseRow {
+export interface LeasedRow extends DefinitionRow, StateRow, LeaseRow {
   readonly task_id: string
   readonly concurrency_key: string | null
+  readonly fence: number
   readonly status: TaskStatus
-  readonly attempt: number
-  readonly expiries: number
-  readonly next_eligible_at: number
-  readonly updated_at: number
-  readonly started_at: number | null
-  readonly has_dependents: boolean | number
 }
 
 export function leasedToRow({ definition, state }: Task, lease: Lease): RowOf<typeof LEASED_COLUMNS> {
   return {
     task_id: definition.taskId,
+    status: state.status,
     concurrency_key: lease.concurrencyKey,
     lease_id: lease.leaseId,
     worker_kind: lease.worker.kind,
     worker_id: lease.worker.id,
-    fence: lease.fence,
     granted_at: lease.grantedAt,
     ttl_ms: lease.ttlMs,
     expires_at: lease.expiresAt,
     timeout_at: lease.timeoutAt,
     check_at: lease.checkAt,
     renewals: lease.renewals,
-    status: state.status,
-    attempt: state.attempt,
-    expiries: state.expiries,
-    next_eligible_at: state.nextEligibleAt,
-    updated_at: state.updatedAt,
-    started_at: state.startedAt,
-    has_dependents: state.hasDependents,
+    ...stateToRow(state),
   }
 }
 
@@ -120,21 +100,7 @@ export function leaseToRenewal(lease: Lease): RowOf<typeof RENEWAL> {
 export function leasedFromRow(row: LeasedRow): Task {
   return {
     definition: definitionFromRow(row),
-    state: {
-      status: row.status,
-      place: 'none',
-      attempt: row.attempt,
-      expiries: row.expiries,
-      fence: row.fence,
-      nextEligibleAt: row.next_eligible_at,
-      updatedAt: row.updated_at,
-      startedAt: row.started_at,
-      completedAt: null,
-      deadLetter: false,
-      hasDependents: Boolean(row.has_dependents),
-      terminalReceiptId: null,
-      result: null,
-    },
+    state: { status: row.status, place: 'none', ...stateFromRow(row), ...NOT_ENDED },
   }
 }
 

@@ -1,7 +1,8 @@
 // Tasks that wait, between rows and values.
 import type { Place, Task } from '../../engine/model.ts'
 import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
-import type { RowOf } from './session.ts'
+import { names, type RowOf } from './session.ts'
+import { NOT_ENDED, STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
 /** Of a task that was only just created: the rest of its row is what everybody can guess. */
 export const NEW_QUEUED_COLUMNS = {
@@ -16,40 +17,15 @@ export const NEW_QUEUED_COLUMNS = {
   updated_at: 'bigint',
 } as const
 
-export const QUEUED_COLUMNS = {
-  ...NEW_QUEUED_COLUMNS,
-  attempt: 'int',
-  expiries: 'int',
-  fence: 'int',
-  started_at: 'bigint',
-  has_dependents: 'boolean',
-} as const
+export const QUEUED_COLUMNS = { ...NEW_QUEUED_COLUMNS, ...STATE_COLUMNS } as const
 
 /** What can change while a task waits. */
-export const QUEUED_CHANGES = {
-  task_id: 'uuid',
-  place: 'text',
-  next_eligible_at: 'bigint',
-  updated_at: 'bigint',
-  attempt: 'int',
-  expiries: 'int',
-  fence: 'int',
-  started_at: 'bigint',
-  has_dependents: 'boolean',
-} as const
+export const QUEUED_CHANGES = { task_id: 'uuid', place: 'text', ...STATE_COLUMNS } as const
 
-export const QUEUED_STATE =
-  's.place, s.attempt, s.expiries, s.fence, s.next_eligible_at, s.updated_at, s.started_at, s.has_dependents'
+export const QUEUED_STATE = `s.place, ${names(STATE_COLUMNS, 's')}`
 
-export interface QueuedRow extends DefinitionRow {
+export interface QueuedRow extends DefinitionRow, StateRow {
   readonly place: Place
-  readonly attempt: number
-  readonly expiries: number
-  readonly fence: number
-  readonly next_eligible_at: number
-  readonly updated_at: number
-  readonly started_at: number | null
-  readonly has_dependents: boolean | number
 }
 
 export function isUntouched({ state }: Task): boolean {
@@ -81,36 +57,12 @@ export function queuedToRow(task: Task): RowOf<typeof QUEUED_COLUMNS> {
 }
 
 export function queuedToChange({ definition, state }: Task): RowOf<typeof QUEUED_CHANGES> {
-  return {
-    task_id: definition.taskId,
-    place: state.place,
-    next_eligible_at: state.nextEligibleAt,
-    updated_at: state.updatedAt,
-    attempt: state.attempt,
-    expiries: state.expiries,
-    fence: state.fence,
-    started_at: state.startedAt,
-    has_dependents: state.hasDependents,
-  }
+  return { task_id: definition.taskId, place: state.place, ...stateToRow(state) }
 }
 
 export function queuedFromRow(row: QueuedRow): Task {
   return {
     definition: definitionFromRow(row),
-    state: {
-      status: 'queued',
-      place: row.place,
-      attempt: row.attempt,
-      expiries: row.expiries,
-      fence: row.fence,
-      nextEligibleAt: row.next_eligible_at,
-      updatedAt: row.updated_at,
-      startedAt: row.started_at,
-      completedAt: null,
-      deadLetter: false,
-      hasDependents: Boolean(row.has_dependents),
-      terminalReceiptId: null,
-      result: null,
-    },
+    state: { status: 'queued', place: row.place, ...stateFromRow(row), ...NOT_ENDED },
   }
 }

@@ -3,6 +3,7 @@
 import type { Place, Task, TaskResult, TaskStatus } from '../../engine/model.ts'
 import { definitionColumns, definitionFromRow, type DefinitionRow } from './definition-row.ts'
 import type { Words } from './session.ts'
+import { STATE_COLUMNS, stateFromRow, type StateRow } from './state-row.ts'
 
 type Shelf = 'q' | 'l' | 'e'
 
@@ -24,8 +25,7 @@ export function shelves(words: Words, of: string, but?: Shelf): string {
 
 /** A task as it is selected: `t` is tasks, beside the shelves. */
 export function taskColumns(words: Words): string {
-  const shared = ['attempt', 'expiries', 'fence', 'next_eligible_at', 'updated_at', 'started_at']
-  const state = [...shared, 'has_dependents'].map(
+  const state = Object.keys(STATE_COLUMNS).map(
     (name) => `coalesce(q.${name}, l.${name}, e.${name}) as ${name}`,
   )
   return `${definitionColumns(words)},
@@ -34,18 +34,11 @@ export function taskColumns(words: Words): string {
     e.completed_at, coalesce(e.dead_letter, false) as dead_letter, e.terminal_receipt_id, e.result`
 }
 
-export interface TaskRow extends DefinitionRow {
+export interface TaskRow extends DefinitionRow, StateRow {
   readonly status: TaskStatus
   readonly place: Place
-  readonly attempt: number
-  readonly expiries: number
-  readonly fence: number
-  readonly next_eligible_at: number
-  readonly updated_at: number
-  readonly started_at: number | null
   readonly completed_at: number | null
   readonly dead_letter: boolean | number
-  readonly has_dependents: boolean | number
   readonly terminal_receipt_id: string | null
   readonly result: string | null
 }
@@ -56,15 +49,9 @@ export function taskFromRow(row: TaskRow): Task {
     state: {
       status: row.status,
       place: row.place,
-      attempt: row.attempt,
-      expiries: row.expiries,
-      fence: row.fence,
-      nextEligibleAt: row.next_eligible_at,
-      updatedAt: row.updated_at,
-      startedAt: row.started_at,
+      ...stateFromRow(row),
       completedAt: row.completed_at,
       deadLetter: Boolean(row.dead_letter),
-      hasDependents: Boolean(row.has_dependents),
       terminalReceiptId: row.terminal_receipt_id,
       result: row.result === null ? null : (JSON.parse(row.result) as TaskResult), // written from a TaskResult
     },
