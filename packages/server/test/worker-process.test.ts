@@ -99,7 +99,9 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
       expect(await zombie.hear('aborted')).toMatchObject({ end: 'lost' })
       expect(await zombie.hear('told')).toMatchObject({ code: 'lease_invalid_or_expired' })
       await zombie.hear('lost')
-      expect(first).toMatchObject({ status: 'succeeded', attempt: 0, expiries: 1, fence: 2 })
+      // On a busy machine the other may lose a lease of a second too, before it gets to report.
+      expect(first.expiries).toBeGreaterThanOrEqual(1)
+      expect(first).toMatchObject({ status: 'succeeded', attempt: 0, fence: first.expiries + 1 })
       expect(first.result?.result).toEqual({ by: 'other' })
       expect((await finished(task_id)).result).toEqual(first.result)
     },
