@@ -93,7 +93,9 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
     waiting.clear()
     const notify = 'select pg_notify($1, value) from json_array_elements_text($2::json)'
     // Only a hint: a failure shows itself as a lost connection.
-    client?.query(notify, [CHANNEL, JSON.stringify(payloads)]).catch(() => {})
+    client
+      ?.query({ name: 'notify', text: notify, values: [CHANNEL, JSON.stringify(payloads)] })
+      .catch(() => {})
   }
 
   return {
