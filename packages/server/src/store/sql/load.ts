@@ -10,6 +10,7 @@ import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.t
 import type { Positioned } from '../port.ts'
 import type { Crowded } from './crowded.ts'
 import { settledFromRow } from './ended-row.ts'
+import { StoreFailure } from './failure.ts'
 import { loadKeys } from './load-keys.ts'
 import { lockTasks } from './lock-tasks.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
@@ -33,6 +34,8 @@ export interface Loading {
   /** Tenants known to use concurrency keys: only for theirs are the keys of tasks looked up before the tasks are locked. */
   readonly keyed: Set<string>
   readonly crowded: Crowded
+  /** Tasks that earlier attempts did not find where they looked: this one looks everywhere. */
+  readonly strays: Set<string>
 }
 
 /**
@@ -40,7 +43,7 @@ export interface Loading {
  * key must be locked before it.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { tx, tenantId, now, needs, keyed } = loading
+  const { tx, tenantId, now, needs, keyed, strays } = loading
   const taskIds = uuids(needs.taskIds)
   const claiming = needs.claims.length > 0
   const [
@@ -58,7 +61,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     activeTasks,
   ] = await Promise.all([
     hold(loading, keyed.has(tenantId) ? taskIds : []),
-    lockTasks(tx, tenantId, { taskIds, held: needs.heldTaskIds }),
+    lockTasks(tx, tenantId, {
+      taskIds,
+      isHeld: (taskId) => needs.heldTaskIds.has(taskId) && !strays.has(taskId),
+    }),
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
     idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
     receiptsById(tx, tenantId, uuids(needs.receiptIds)),
@@ -70,6 +76,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     selectAll(loading),
     countTasks(loading),
   ])
+  if (locked.strays.length > 0) {
+    for (const taskId of locked.strays) strays.add(taskId)
+    throw new StoreFailure('conflict', new Error('tasks were not where they were looked for'))
+  }
   if (due.length > 0) await promote(tx, tenantId, due)
   if (due.length === PROMOTIONS_MAX) return null
   if (!keyed.has(tenantId) && some(locked.tasks, ({ definition }) => definition.concurrencyKey !== null)) {

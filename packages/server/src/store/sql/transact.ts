@@ -20,9 +20,10 @@ interface Parts {
 }
 
 export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
+  const strays = new Set<string>()
   for (let failures = 0; ; ) {
     try {
-      const done = await attempt(parts, unit)
+      const done = await attempt(parts, unit, strays)
       if (done !== null) return done.result
     } catch (error) {
       failures += 1
@@ -49,11 +50,11 @@ export async function inTransaction<T>(
 }
 
 /** `null`: something had to be done first; see `load`. */
-async function attempt<T>(parts: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
+async function attempt<T>(parts: Parts, unit: Unit<T>, strays: Set<string>): Promise<Decision<T> | null> {
   const { driver, lanes, keyed, crowded } = parts
   const tx = await driver.begin(unit.tenantId)
   try {
-    const snapshot = await load({ driver, tx, keyed, crowded, ...unit })
+    const snapshot = await load({ driver, tx, keyed, crowded, strays, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
       return null
