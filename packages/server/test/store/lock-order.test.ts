@@ -91,3 +91,25 @@ test('late reports of what the other instance is about to claim', async () => {
     expect(met).toBe(0)
   }
 })
+
+test('the same obligations discharged in opposite orders', async () => {
+  const rig = createRig(stores[0])
+  const submit = (receiptType: string, n: number, parents: readonly string[]): Command => ({
+    kind: 'submitReceipt',
+    from: AGENT,
+    to: AGENT,
+    receiptType,
+    parents,
+    body: { n },
+    taskId: null,
+    scheduleId: 's',
+  })
+  const ids: string[] = []
+  for (const n of [1, 2, 3])
+    ids.push((await rig.ask<{ receiptId: string }>(submit('schedule.created', n, []))).receiptId)
+  const met = await deadlocksOf({ table: 'obligations', column: 'receipt_id', ids: [ids[1]!] }, [
+    () => rig.ask(submit('schedule.deleted', 1, ids), stores[0]),
+    () => rig.ask(submit('schedule.deleted', 2, ids.toReversed()), stores[1]),
+  ])
+  expect(met).toBe(0)
+})
