@@ -113,3 +113,11 @@ test('the same obligations discharged in opposite orders', async () => {
   ])
   expect(met).toBe(0)
 })
+
+test('a task that lies on no shelf is refused, and not sought for ever', async () => {
+  const rig = createRig(stores[0])
+  const { taskId } = await rig.create()
+  await watcher.query('delete from queued where task_id = $1', [taskId])
+  const cancel = { kind: 'cancel', actor: ACTOR, taskId, reason: null } as const
+  await expect(rig.ask(cancel)).rejects.toMatchObject({ code: 'database_unavailable' })
+})
