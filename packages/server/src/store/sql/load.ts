@@ -34,13 +34,13 @@ export interface Loading {
   /** Tenants known to use concurrency keys: only for theirs are the keys of tasks looked up before the tasks are locked. */
   readonly keyed: Set<string>
   readonly crowded: Crowded
-  /** Tasks that earlier attempts did not find where they looked: this one looks everywhere. */
-  readonly strays: Set<string>
+  /** How often a task was not found where it was looked for. From then on it is looked for everywhere. */
+  readonly strays: Map<string, number>
 }
 
 /**
  * `null`: start again. A whole chunk of delayed tasks was due and has moved; or the first task with a key was met, whose
- * key must be locked before it.
+ * key must be locked before it; or a task had strayed.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
   const { tx, tenantId, now, needs, keyed, strays } = loading
@@ -77,8 +77,8 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     countTasks(loading),
   ])
   if (locked.strays.length > 0) {
-    for (const taskId of locked.strays) strays.add(taskId)
-    throw new StoreFailure('conflict', new Error('tasks were not where they were looked for'))
+    noteStrays(strays, locked.strays)
+    return null
   }
   if (due.length > 0) await promote(tx, tenantId, due)
   if (due.length === PROMOTIONS_MAX) return null
@@ -121,6 +121,17 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     typeLimits: keys.typeLimits,
     activeTasks,
     parked: keys.parked,
+  }
+}
+
+/** However many move a task about, each look has a fair chance to find it. */
+const LOOKS_MAX = 50
+
+function noteStrays(strays: Map<string, number>, taskIds: readonly string[]): void {
+  for (const taskId of taskIds) {
+    const times = (strays.get(taskId) ?? 0) + 1
+    strays.set(taskId, times)
+    if (times > LOOKS_MAX) throw new StoreFailure('conflict', new Error(`task ${taskId} is not to be found`))
   }
 }
 
