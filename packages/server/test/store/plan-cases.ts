@@ -71,7 +71,7 @@ export const CASES: Case[] = [
     'lock tasks',
     2 * PAGE,
     (on, { tenantId, ids }) =>
-      lockTasks(on, tenantId, { taskIds: ids, held: new Set(ids.slice(0, PAGE / 2)) }),
+      lockTasks(on, tenantId, { taskIds: ids, isHeld: (id) => ids.indexOf(id) < PAGE / 2 }),
   ],
   ['tasks by idempotency key', 0, (on, { tenantId }) => idempotentTasks(on, tenantId, [HASH])],
   ['settled leases', 0, (on, { tenantId }) => settlements(on, tenantId, [NONE])],

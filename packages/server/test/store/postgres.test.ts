@@ -64,6 +64,22 @@ describe('postgres', () => {
     await store.close()
   })
 
+  test('a unit that fails at once leaves no transaction open on its connection', async () => {
+    const store = await connect(database)
+    await store.migrate()
+    const { tenantId } = createRig(store)
+    const unit = { tenantId, now: 1, needs: NO_NEEDS, decide: () => expect.fail('a defect') }
+    await expect(store.transact(unit)).rejects.toThrow('a defect')
+    const raw = new Client({ connectionString: database.adminUrl })
+    await raw.connect()
+    const open = await raw.query(
+      "select query from pg_stat_activity where datname = current_database() and state like 'idle in %'",
+    )
+    expect(open.rows).toEqual([])
+    await raw.end()
+    await store.close()
+  })
+
   test('the database itself refuses to change, delete or truncate receipts', async () => {
     const store = await connect(database)
     await store.migrate()

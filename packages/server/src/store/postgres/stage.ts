@@ -25,8 +25,13 @@ export interface Wire {
   ask(statement: Statement): Promise<Answer>
 }
 
+export interface OwnWire extends Wire {
+  /** What has not left yet never will, and fails for this reason. */
+  stop(reason: unknown): void
+}
+
 /** A connection that nobody else uses meanwhile. Once a statement has failed, those after it fail for the same reason. */
-export function wireOn(client: PoolClient): Wire {
+export function wireOn(client: PoolClient): OwnWire {
   let waiting: Asked[] = []
   let busy = false
   let cause: unknown
@@ -54,6 +59,9 @@ export function wireOn(client: PoolClient): Wire {
       new Promise((resolve, reject) => {
         if (waiting.push({ statement, rows: [], resolve, reject }) === 1) process.nextTick(send)
       }),
+    stop: (reason) => {
+      cause ??= reason
+    },
   }
 }
 

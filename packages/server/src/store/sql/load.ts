@@ -10,6 +10,7 @@ import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.t
 import type { Positioned } from '../port.ts'
 import type { Crowded } from './crowded.ts'
 import { settledFromRow } from './ended-row.ts'
+import { StoreFailure } from './failure.ts'
 import { loadKeys } from './load-keys.ts'
 import { lockTasks } from './lock-tasks.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
@@ -33,14 +34,16 @@ export interface Loading {
   /** Tenants known to use concurrency keys: only for theirs are the keys of tasks looked up before the tasks are locked. */
   readonly keyed: Set<string>
   readonly crowded: Crowded
+  /** How often a task was not found where it was looked for. From then on it is looked for everywhere. */
+  readonly strays: Map<string, number>
 }
 
 /**
  * `null`: start again. A whole chunk of delayed tasks was due and has moved; or the first task with a key was met, whose
- * key must be locked before it.
+ * key must be locked before it; or a task had strayed.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { tx, tenantId, now, needs, keyed } = loading
+  const { tx, tenantId, now, needs, keyed, strays } = loading
   const taskIds = uuids(needs.taskIds)
   const claiming = needs.claims.length > 0
   const [
@@ -58,7 +61,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     activeTasks,
   ] = await Promise.all([
     hold(loading, keyed.has(tenantId) ? taskIds : []),
-    lockTasks(tx, tenantId, { taskIds, held: needs.heldTaskIds }),
+    lockTasks(tx, tenantId, {
+      taskIds,
+      isHeld: (taskId) => needs.heldTaskIds.has(taskId) && !strays.has(taskId),
+    }),
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
     idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
     receiptsById(tx, tenantId, uuids(needs.receiptIds)),
@@ -70,6 +76,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     selectAll(loading),
     countTasks(loading),
   ])
+  if (locked.strays.length > 0) {
+    noteStrays(strays, locked.strays)
+    return null
+  }
   if (due.length > 0) await promote(tx, tenantId, due)
   if (due.length === PROMOTIONS_MAX) return null
   if (!keyed.has(tenantId) && some(locked.tasks, ({ definition }) => definition.concurrencyKey !== null)) {
@@ -111,6 +121,17 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     typeLimits: keys.typeLimits,
     activeTasks,
     parked: keys.parked,
+  }
+}
+
+/** However many move a task about, each look has a fair chance to find it. */
+const LOOKS_MAX = 50
+
+function noteStrays(strays: Map<string, number>, taskIds: readonly string[]): void {
+  for (const taskId of taskIds) {
+    const times = (strays.get(taskId) ?? 0) + 1
+    strays.set(taskId, times)
+    if (times > LOOKS_MAX) throw new StoreFailure('conflict', new Error(`task ${taskId} is not to be found`))
   }
 }
 

@@ -1,5 +1,5 @@
 // A task's lock is the lock of its row on the shelf where it lies. Another transaction may be moving it from one shelf to
-// the next meanwhile: then it is found on neither, and looked for again.
+// the next meanwhile: then it is found on neither.
 import type { Lease, Task } from '../../engine/model.ts'
 import { endedFromRow, settledFromRow } from './ended-row.ts'
 import { leasedFromRow, leaseFromRow } from './leased-row.ts'
@@ -14,28 +14,27 @@ export interface Locked {
   readonly tasks: ReadonlyMap<string, Task>
   /** Those that are active, and those that ended their task. */
   readonly leases: ReadonlyMap<string, Lease>
+  /** Those that there are, but not where they were looked for. */
+  readonly strays: readonly string[]
 }
 
 /**
  * Shelf by shelf in the same order, and on each one after the other in the order of their ids, so that two transactions
- * that want the same tasks do not wait for each other. `held` are most likely leased.
+ * that want the same tasks do not wait for each other. So nothing is looked for a second time, either: by then this
+ * transaction holds what another may be waiting for. What is held is looked for among what is leased alone.
  */
 export async function lockTasks(
   session: Session,
   tenantId: string,
-  of: { readonly taskIds: readonly string[]; readonly held: ReadonlySet<string> },
+  of: { readonly taskIds: readonly string[]; readonly isHeld: (taskId: string) => boolean },
 ): Promise<Locked> {
   const locked = { tasks: new Map<string, Task>(), leases: new Map<string, Lease>() }
   const taskIds = of.taskIds.toSorted()
-  const elsewhere = taskIds.filter((taskId) => !of.held.has(taskId))
-  let wanted: Shelves = { leased: taskIds, queued: elsewhere, ended: elsewhere }
-  while (wanted.leased.length > 0) {
-    await lockOnShelves(session, tenantId, wanted, locked)
-    const missing = taskIds.filter((taskId) => !locked.tasks.has(taskId))
-    const existing = (await knownTasks(session, tenantId, missing)).map((row) => row.task_id)
-    wanted = { leased: existing, queued: existing, ended: existing }
-  }
-  return locked
+  const elsewhere = taskIds.filter((taskId) => !of.isHeld(taskId))
+  await lockOnShelves(session, tenantId, { leased: taskIds, queued: elsewhere, ended: elsewhere }, locked)
+  const missing = taskIds.filter((taskId) => !locked.tasks.has(taskId))
+  const strays = (await knownTasks(session, tenantId, missing)).map((row) => row.task_id)
+  return { ...locked, strays }
 }
 
 type Shelves = Readonly<Record<'leased' | 'queued' | 'ended', readonly string[]>>

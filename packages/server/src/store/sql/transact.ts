@@ -5,7 +5,7 @@ import { activeTasksMaxOf } from '../../engine/usage.ts'
 import type { Crowded } from './crowded.ts'
 import { StoreFailure, toCaller } from './failure.ts'
 import type { Lanes } from './lanes.ts'
-import { load } from './load.ts'
+import { load, type Loading } from './load.ts'
 import type { Driver, Transaction } from './session.ts'
 import { write } from './write.ts'
 
@@ -20,9 +20,10 @@ interface Parts {
 }
 
 export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
+  const strays: Loading['strays'] = new Map()
   for (let failures = 0; ; ) {
     try {
-      const done = await attempt(parts, unit)
+      const done = await attempt(parts, unit, strays)
       if (done !== null) return done.result
     } catch (error) {
       failures += 1
@@ -49,11 +50,15 @@ export async function inTransaction<T>(
 }
 
 /** `null`: something had to be done first; see `load`. */
-async function attempt<T>(parts: Parts, unit: Unit<T>): Promise<Decision<T> | null> {
+async function attempt<T>(
+  parts: Parts,
+  unit: Unit<T>,
+  strays: Loading['strays'],
+): Promise<Decision<T> | null> {
   const { driver, lanes, keyed, crowded } = parts
   const tx = await driver.begin(unit.tenantId)
   try {
-    const snapshot = await load({ driver, tx, keyed, crowded, ...unit })
+    const snapshot = await load({ driver, tx, keyed, crowded, strays, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
       return null

@@ -82,5 +82,6 @@ function discharged(receipts: readonly Receipt[], open: ReadonlySet<string>) {
   const { earlier = [], own = [] } = Object.groupBy(rows.values(), ({ receipt_id }) =>
     open.has(receipt_id) ? 'own' : 'earlier',
   )
-  return { earlier, own }
+  // In one order, since others may discharge the same ones: their rows are locked before the ledger is.
+  return { earlier: earlier.toSorted((a, b) => (a.receipt_id < b.receipt_id ? -1 : 1)), own }
 }
