@@ -104,9 +104,10 @@ export function audit(given: Given): void {
       suspendedAt: null,
     })
     const { taskId, receiptId } = await rig.create()
+    const [grant] = await rig.claim()
     const { key } = await apiKey(systemRandom, { tenantId, keyId: systemIds.next() })
     await store.addKey(key)
-    for (const id of [taskId, receiptId, key.keyId]) {
+    for (const id of [taskId, receiptId, grant!.lease.leaseId, key.keyId]) {
       await expect(store.findForeignOwner('default', id)).resolves.toBe(tenantId)
       await expect(store.findForeignOwner(tenantId, id)).resolves.toBeNull()
     }

@@ -90,7 +90,7 @@ const FOREIGN_OWNER = query('foreign_owner', (words) => {
   return `
     select t.tenant_id from tenants t
     where t.tenant_id <> $1 and (
-      ${holds('tasks', 'task_id')} or ${holds('api_keys', 'key_id')} or ${holds('accounts', 'account_id')}
+      ${holds('tasks', 'task_id')} or ${holds('leased', 'lease_id')} or ${holds('api_keys', 'key_id')} or ${holds('accounts', 'account_id')}
       or ${holds('oauth_clients', 'client_id', `cast(${id} as text)`)} or exists (
         select 1 from ledger_segments x where x.tenant_id = t.tenant_id and ${mayHold('x', { id, earliest: words.id('$3') })}
           and ${words.contains('x.receipts', `cast(${id} as text)`)}
