@@ -21,7 +21,7 @@ export const READY_OF_ONE_LANE = lookingAtOne('ready_of_one_lane', ANY_TYPE)
 
 /**
  * Where there is one lane and one type, or any, there is nothing to merge: `known` is 1 if there is anything, and one row
- * comes even if nothing is free. A quarter of what it costs to find that out on the way.
+ * comes even if nothing is free. Less than half of what it costs to find that out on the way.
  */
 function lookingAtOne(name: string, ofType: string): Query {
   const fits = `r.tenant_id = $1 and r.lane = $2 and ${ofType} and r.place = 'ready'`

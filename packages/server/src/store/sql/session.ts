@@ -84,8 +84,8 @@ export interface Query {
 }
 
 /**
- * One statement over a set of rows: `$1` is the tenant, the rows are the relation `x`. PostgreSQL gets them
- * all as one JSON parameter. SQLite runs it once for each row, with its values bound: measured 2–3 × faster
+ * One statement over a set of rows: `$1` is the tenant, the rows are the relation `x`. PostgreSQL gets one array
+ * for each column. SQLite runs it once for each row, with its values bound: measured 2–3 × faster
  * there than json_each.
  */
 export interface Bulk<C extends Columns = Columns> {
