@@ -130,12 +130,15 @@ function columns({ contains }: Words, needed: readonly string[]): string {
   return `s.first_position, s.last_position, ${receipts} as receipts`
 }
 
-/** From $2 to $3. */
+/**
+ * From $2 to $3. Where there is no segment to begin with, the ledger is empty. `coalesce` would keep PostgreSQL from looking that
+ * up in the index, since a policy stands before it: the thousandth page was read from the first one on.
+ */
 function onward(words: Words, needed: readonly string[]): string {
   return `
     select 0 as page, ${columns(words, needed)}
     from ledger_segments s
-    where s.tenant_id = $1 and s.first_position >= coalesce(${startOf('$2')}, 0) and s.first_position <= $3
+    where s.tenant_id = $1 and s.first_position >= ${startOf('$2')} and s.first_position <= $3
       and s.last_position >= $2
     order by s.first_position`
 }
