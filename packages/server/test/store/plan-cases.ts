@@ -147,6 +147,7 @@ export const LISTS: Case[] = [
     [
       {},
       { after: 500 },
+      { after: 6_000 },
       { receiptType: 'task.completed' },
       { to: { kind: null, id: 'ada' } },
       { from: { kind: 'worker', id: 'w1' } },
