@@ -1,7 +1,7 @@
 // A whole gate without a network, on each store, under a clock that the test moves. Every test has a tenant of its own,
 // so that tests of one file share a database without seeing each other.
 import type { GateContract, GateError, Input, OperationKey, Output } from '@asyncgate/sdk'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import type { Caller } from '../../src/auth/caller.ts'
 import { DEFAULT_SCOPES } from '../../src/auth/roles.ts'
 import { type ConfigValues, configOf } from '../../src/config.ts'
@@ -76,6 +76,8 @@ export async function openBench(
     ids: createIds({ clock, random }),
     log: createLog(config),
   })
+  // A sweep is everybody's, and its clock may be far ahead of the next test's.
+  onTestFinished(() => gate.stop())
   const caller: Caller = {
     tenantId,
     principal: { kind: 'agent', id: 'default' },
