@@ -17,7 +17,13 @@ import {
 } from '../../src/store/sql/statements/leased.ts'
 import { markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
-import { dischargeObligations, openObligations } from '../../src/store/sql/statements/obligations.ts'
+import {
+  dischargedBy,
+  dischargeObligations,
+  nameDischarges,
+  obligationsOfTasks,
+  openObligations,
+} from '../../src/store/sql/statements/obligations.ts'
 import {
   consumeArtifact,
   findArtifact,
@@ -84,10 +90,18 @@ export const CASES: Case[] = [
     'discharge',
     0,
     (on, { tenantId }) =>
-      dischargeObligations(on, tenantId, [
+      dischargeObligations(on, tenantId, [{ receipt_id: NONE, receipt_type: 'task.assigned' }]),
+  ],
+  [
+    'name what discharged',
+    0,
+    (on, { tenantId }) =>
+      nameDischarges(on, tenantId, [
         { receipt_id: NONE, receipt_type: 'task.assigned', discharged_by: NONE },
       ]),
   ],
+  ['obligations of tasks', 4, (on, { tenantId, ids }) => obligationsOfTasks(on, tenantId, [ids[0]!])],
+  ['what discharged an obligation', 0, (on, { tenantId }) => dischargedBy(on, tenantId, NONE)],
   ['leave the queue', 0, (on, { tenantId }) => deleteQueued(on, tenantId, [NONE])],
   ['leave a lease', 0, (on, { tenantId }) => deleteLeased(on, tenantId, [NONE])],
   [
@@ -175,7 +189,7 @@ export const LISTS: Case[] = [
     4,
     (on, { tenantId }) => {
       const accepted = { taskId: NONE, receiptId: NONE, receiptType: 'task.accepted' }
-      return markTasks(on, tenantId, { receipts: [accepted], ends: new Set() })
+      return markTasks(on, tenantId, { receipts: [accepted], ends: new Map() })
     },
   ],
 ]

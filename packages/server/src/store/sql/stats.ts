@@ -35,10 +35,7 @@ const LEASES = listQuery(
   () => 'select count(*) as total, count(distinct worker_id) as workers from leased',
 )
 
-const OBLIGATIONS = listQuery(
-  'stats_obligations',
-  () => 'select count(*) as total from obligations where discharged_by is null',
-)
+const OBLIGATIONS = listQuery('stats_obligations', () => 'select count(*) as total from obligations')
 
 export async function readStats(session: Session): Promise<Stats> {
   const [byStatus, ready, delayed, leases, obligations] = await Promise.all([

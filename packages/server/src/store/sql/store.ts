@@ -17,7 +17,7 @@ import { type DependentRow, dependentsOf, dueDependents } from './statements/dep
 import { doubtfulObligations } from './statements/doubts.ts'
 import { activeByKey, activeOfTenant, dueLeases } from './statements/leased.ts'
 import { receiptsById } from './statements/ledger.ts'
-import { obligation, openObligations } from './statements/obligations.ts'
+import { dischargedBy, openObligations } from './statements/obligations.ts'
 import { nextEligibleAt } from './statements/queued.ts'
 import { relationship } from './statements/principals.ts'
 import { listProgress } from './statements/progress.ts'
@@ -61,9 +61,7 @@ export function createSqlStore(driver: Driver): Store {
     openObligations: ({ tenantId, principal: { kind, id }, after, limit }) =>
       openObligations(readerOf(tenantId), tenantId, { kind, id, after: after ?? 0, limit }),
     dischargedBy: async (tenantId, receiptId) =>
-      isUuid(receiptId)
-        ? (await obligation(readerOf(tenantId), tenantId, receiptId))?.discharged_by
-        : undefined,
+      isUuid(receiptId) ? dischargedBy(readerOf(tenantId), tenantId, receiptId) : undefined,
     readRelationship: async (tenantId, principal) => {
       const row = await relationship(readerOf(tenantId), tenantId, principal)
       return row === undefined ? null : relationshipFromRow(principal, row)

@@ -5,12 +5,12 @@ import { keyOf, segmentsOf } from './segment.ts'
 import type { Session } from './session.ts'
 import { extendLedger, type Extension, insertKeys, insertSegments } from './statements/ledger.ts'
 import { markPages, markTasks } from './statements/ledger-pages.ts'
-import { dischargeObligations, insertObligations } from './statements/obligations.ts'
+import { dischargeObligations, insertObligations, nameDischarges } from './statements/obligations.ts'
 
 interface Entries {
   readonly receipts: readonly Receipt[]
-  /** Those of them that ended a task. */
-  readonly ends: ReadonlySet<string>
+  /** Those of them that ended a task, with the receipt that its obligation was opened by. */
+  readonly ends: ReadonlyMap<string, string>
 }
 
 /** Whatever changes what a tenant uses leaves receipts. */
@@ -20,17 +20,23 @@ export function writeLedger(
   { receipts, ends, ...use }: Omit<Extension, 'count'> & Entries,
 ): Promise<unknown> {
   if (receipts.length === 0) return Promise.resolve()
-  const open = opened(receipts)
-  const { earlier, own } = discharged(receipts, new Set(open.map((row) => row.receipt_id)))
+  const closed = discharged(receipts)
+  const named = closed.filter(({ receipt_id, discharged_by }) => ends.get(discharged_by) !== receipt_id)
+  const opening = opened(receipts)
+  const own = new Set(opening.map((row) => row.receipt_id))
+  const isOwn = ({ receipt_id }: Discharge) => own.has(receipt_id)
+  const isEarlier = (row: Discharge) => !isOwn(row)
   return Promise.all([
-    dischargeObligations(session, tenantId, earlier),
+    nameDischarges(session, tenantId, named.filter(isEarlier)),
+    dischargeObligations(session, tenantId, closed.filter(isEarlier)),
     extendLedger(session, tenantId, { count: receipts.length, ...use }),
     insertSegments(session, tenantId, segmentsOf(receipts)),
     insertKeys(session, tenantId, keyed(receipts)),
     markTasks(session, tenantId, { receipts, ends }),
     markPages(session, tenantId, receipts),
-    insertObligations(session, tenantId, open),
-    dischargeObligations(session, tenantId, own),
+    insertObligations(session, tenantId, opening),
+    nameDischarges(session, tenantId, named.filter(isOwn)),
+    dischargeObligations(session, tenantId, closed.filter(isOwn)),
   ])
 }
 
@@ -64,10 +70,10 @@ type Discharge = {
 }
 
 /**
- * For each parent the first receipt that could discharge it; the statement checks that it is such an
- * obligation. Those that the same commit opened come after that; the others before the ledger is locked.
+ * For each parent the first receipt that could discharge it; the statement checks that it is such an obligation. In one
+ * order, since others may discharge the same ones: their rows are locked, before the ledger is.
  */
-function discharged(receipts: readonly Receipt[], open: ReadonlySet<string>) {
+function discharged(receipts: readonly Receipt[]): Discharge[] {
   const rows = new Map<string, Discharge>()
   for (const { receiptId, receiptType, parents } of receipts) {
     if (!isTerminalType(receiptType)) continue
@@ -79,9 +85,5 @@ function discharged(receipts: readonly Receipt[], open: ReadonlySet<string>) {
       }
     }
   }
-  const { earlier = [], own = [] } = Object.groupBy(rows.values(), ({ receipt_id }) =>
-    open.has(receipt_id) ? 'own' : 'earlier',
-  )
-  // In one order, since others may discharge the same ones: their rows are locked before the ledger is.
-  return { earlier: earlier.toSorted((a, b) => (a.receipt_id < b.receipt_id ? -1 : 1)), own }
+  return [...rows.values()].toSorted((a, b) => (a.receipt_id < b.receipt_id ? -1 : 1))
 }

@@ -41,12 +41,10 @@ export function write(
   ])
 }
 
-function endsOf({ createdTasks, changedTasks }: Changes): Set<string> {
-  const ends = new Set<string>()
-  for (const { state } of createdTasks)
-    if (state.terminalReceiptId !== null) ends.add(state.terminalReceiptId)
-  for (const { after } of changedTasks) {
-    if (after.state.terminalReceiptId !== null) ends.add(after.state.terminalReceiptId)
+function endsOf({ createdTasks, changedTasks }: Changes): Map<string, string> {
+  const ends = new Map<string, string>()
+  for (const { definition, state } of [...createdTasks, ...changedTasks.map(({ after }) => after)]) {
+    if (state.terminalReceiptId !== null) ends.set(state.terminalReceiptId, definition.assignedReceiptId)
   }
   return ends
 }

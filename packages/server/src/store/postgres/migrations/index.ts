@@ -11,6 +11,7 @@ import { limits } from './0008-limits.ts'
 import { tenantWall } from './0009-tenant-wall.ts'
 import { shelves } from './0010-shelves.ts'
 import { ledgerSegments } from './0011-ledger-segments.ts'
+import { openObligations } from './0012-open-obligations.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
 export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   tenantWall,
   shelves,
   ledgerSegments,
+  openObligations,
 ]
 
 /** Views that show rows of tenants, to whom the policies of the tables show them. */

@@ -1,7 +1,6 @@
-// The check of the obligations' index against its evidence: every receipt that opens an obligation has its
-// row; what names an obligation as its parent, and is of a discharging type, discharged it or came after what
-// did; and nothing else did. It reads the whole ledger, for `doctor` and for tests; nothing that callers wait
-// for uses it.
+// The check of the obligations' index against its evidence: every receipt that opens an obligation has its row, until one
+// of a discharging type names it as its parent; then it has none, and the first such receipt is told as what discharged it;
+// and there are no other rows. It reads the whole ledger, for `doctor` and for tests; nothing that callers wait for uses it.
 import { DISCHARGED_BY } from '../../../engine/ledger.ts'
 import { listQuery, type Session } from '../session.ts'
 
@@ -16,40 +15,51 @@ const OPENING = Object.keys(DISCHARGED_BY)
 const CLOSING = [...new Set(Object.values(DISCHARGED_BY).flat())].map((type) => `'${type}'`).join(', ')
 
 // The evidence is taken out of its segments once. It has no index, so joins are left to the planner.
-const DOUBTFUL_OBLIGATIONS = listQuery('doubtful_obligations', (words) => {
-  const obligation = (on: string) => `o.tenant_id = r.tenant_id and o.receipt_id = ${on}`
-  const end = 'left join evidence d on d.tenant_id = o.tenant_id and d.receipt_id = o.discharged_by'
-  return `
+const DOUBTFUL_OBLIGATIONS = listQuery(
+  'doubtful_obligations',
+  (words) => `
     with evidence as materialized (
-      select tenant_id, position, receipt_id, receipt_type, parents from receipts
+      select tenant_id, position, receipt_id, receipt_type, task_id, parents from receipts
       where receipt_type in (${OPENING}, ${CLOSING})
+    ),
+    closings as materialized (
+      select r.tenant_id, r.position, r.receipt_id, r.receipt_type, ${words.id('e.value')} as opened_by
+      from evidence r
+      cross join ${words.elements('r.parents')}
+      where r.receipt_type in (${CLOSING})
+    ),
+    ends as materialized (
+      select r.tenant_id, r.receipt_id, c.receipt_id as discharged_by,
+        row_number() over (partition by r.tenant_id, r.receipt_id order by c.position) as number
+      from evidence r
+      join closings c on c.tenant_id = r.tenant_id and c.opened_by = r.receipt_id
+      where (r.receipt_type, c.receipt_type) in (values ${PAIRS})
     )
     select receipt_id from (
       select r.receipt_id
       from evidence r
-      ${words.findOptional('obligations', 'o', obligation('r.receipt_id'))}
-      where r.receipt_type in (${OPENING}) and (o.receipt_id is null or o.position <> r.position)
+      left join ends n on n.tenant_id = r.tenant_id and n.receipt_id = r.receipt_id and n.number = 1
+      left join obligations o on o.tenant_id = r.tenant_id and o.receipt_id = r.receipt_id
+      left join discharges d on d.tenant_id = r.tenant_id and d.receipt_id = r.receipt_id
+      left join ended t on t.tenant_id = r.tenant_id and t.task_id = r.task_id
+      where r.receipt_type in (${OPENING}) and case when n.receipt_id is null
+        then o.receipt_id is null or o.position <> r.position or d.receipt_id is not null
+        else o.receipt_id is not null
+          or n.discharged_by is distinct from coalesce(d.discharged_by, t.terminal_receipt_id)
+        end
       union
       select o.receipt_id
-      from evidence r
-      cross join ${words.elements('r.parents')}
-      ${words.find('obligations', 'o', obligation(words.id('e.value')))}
-      ${end}
-      where (o.receipt_type, r.receipt_type) in (values ${PAIRS}) and (d.position is null or d.position > r.position)
-      union
-      select o.receipt_id
-      from obligations o
-      ${end}
-      where o.discharged_by is not null and (
-        d.receipt_id is null
-        or (o.receipt_type, d.receipt_type) not in (values ${PAIRS})
-        or not exists (
-          select 1 from ${words.elements('d.parents')} where ${words.id('e.value')} = o.receipt_id
-        )
-      )
+      from (
+        select tenant_id, receipt_id from obligations
+        union all
+        select tenant_id, receipt_id from discharges
+      ) as o
+      left join evidence r on r.tenant_id = o.tenant_id and r.receipt_id = o.receipt_id
+        and r.receipt_type in (${OPENING})
+      where r.receipt_id is null
     ) as doubtful
-    limit $1`
-})
+    limit $1`,
+)
 
 /** Of all tenants: the check is the system's. */
 export function doubtfulObligations(session: Session, limit: number): Promise<{ receipt_id: string }[]> {

@@ -85,7 +85,7 @@ const MARK_TASKS = bulk(
 export function markTasks(
   session: Session,
   tenantId: string,
-  { receipts, ends }: { readonly receipts: readonly OfTask[]; readonly ends: ReadonlySet<string> },
+  { receipts, ends }: { readonly receipts: readonly OfTask[]; readonly ends: ReadonlyMap<string, unknown> },
 ): Promise<never[]> {
   const known = new Map<string, number>()
   const rows: RowOf<typeof OF_TASKS>[] = []

@@ -1,9 +1,9 @@
-// Obligations: an index over the ledger that holds what is open apart from what is not. The evidence is in
-// the receipts.
+// Obligations: an index over the ledger that holds what is open, and nothing else. The evidence is in the receipts. What
+// discharged an obligation is named by the end of its task (`ended`), or else by a row of its own in `discharges`.
 import type { Positioned } from '../../port.ts'
 import { receiptsIn, type SegmentRow } from '../segment.ts'
 import { bulk, query, type RowOf, type Session } from '../session.ts'
-import { positionOf, segmentsFrom, startOf } from './ledger.ts'
+import { positionOf, receiptsById, segmentsFrom, startOf } from './ledger.ts'
 
 const OPENED = {
   back: 'int',
@@ -30,47 +30,63 @@ export function insertObligations(
   return session.each(INSERT_OBLIGATIONS, tenantId, rows)
 }
 
-const DISCHARGE = { receipt_id: 'uuid', receipt_type: 'text', discharged_by: 'uuid' } as const
+const CLOSED = { receipt_id: 'uuid', receipt_type: 'text' } as const
 
-const DISCHARGE_OBLIGATIONS = bulk('discharge_obligations', DISCHARGE, (x, words) =>
-  words.update(
-    {
-      table: 'obligations',
-      keys: ['receipt_id', 'receipt_type'],
-      input: x,
-      and: (row) => `${row}.discharged_by is null`,
-    },
-    'discharged_by = x.discharged_by',
-  ),
+const DISCHARGE_OBLIGATIONS = bulk('discharge_obligations', CLOSED, (x, words) =>
+  words.delete({ table: 'obligations', keys: ['receipt_id', 'receipt_type'], input: x }),
 )
 
-/**
- * The first receipt that discharges an obligation is the one that counts: a row that another has changed is
- * passed over.
- */
+/** What is not open any more is passed over. */
 export function dischargeObligations(
   session: Session,
   tenantId: string,
-  rows: readonly RowOf<typeof DISCHARGE>[],
+  rows: readonly RowOf<typeof CLOSED>[],
 ): Promise<never[]> {
   return session.each(DISCHARGE_OBLIGATIONS, tenantId, rows)
 }
 
-const OBLIGATIONS_OF_TASKS = bulk(
-  'obligations_of_tasks',
-  { task_id: 'uuid' },
+const DISCHARGE = { ...CLOSED, discharged_by: 'uuid' } as const
+
+const NAME_DISCHARGES = bulk(
+  'name_discharges',
+  DISCHARGE,
   (x, words) => `
-    select o.receipt_id, o.discharged_by
+    insert into discharges (tenant_id, receipt_id, discharged_by)
+    select $1, o.receipt_id, x.discharged_by
     from ${x}
-    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}
-    ${words.find('obligations', 'o', 'o.tenant_id = $1 and o.receipt_id = t.assigned_receipt_id')}`,
+    ${words.find('obligations', 'o', 'o.tenant_id = $1 and o.receipt_id = x.receipt_id and o.receipt_type = x.receipt_type')}
+    where true
+    on conflict do nothing`,
 )
+
+/** The first receipt that discharges an obligation is the one that counts. */
+export function nameDischarges(
+  session: Session,
+  tenantId: string,
+  rows: readonly RowOf<typeof DISCHARGE>[],
+): Promise<never[]> {
+  return session.each(NAME_DISCHARGES, tenantId, rows)
+}
 
 export interface ObligationRow {
   readonly receipt_id: string
   readonly discharged_by: string | null
 }
 
+const OBLIGATIONS_OF_TASKS = bulk(
+  'obligations_of_tasks',
+  { task_id: 'uuid' },
+  (x, words) => `
+    select t.assigned_receipt_id as receipt_id,
+      case when o.receipt_id is null then coalesce(d.discharged_by, e.terminal_receipt_id) end as discharged_by
+    from ${x}
+    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}
+    ${words.findOptional('obligations', 'o', 'o.tenant_id = $1 and o.receipt_id = t.assigned_receipt_id')}
+    ${words.findOptional('discharges', 'd', 'd.tenant_id = $1 and d.receipt_id = t.assigned_receipt_id')}
+    ${words.findOptional('ended', 'e', 'e.tenant_id = $1 and e.task_id = t.task_id')}`,
+)
+
+/** Every task begins with one. */
 export function obligationsOfTasks(
   session: Session,
   tenantId: string,
@@ -85,16 +101,24 @@ export function obligationsOfTasks(
 
 const OBLIGATION = query(
   'obligation',
-  () => 'select receipt_id, discharged_by from obligations where tenant_id = $1 and receipt_id = $2',
+  () => `
+    select receipt_id, null as discharged_by from obligations where tenant_id = $1 and receipt_id = $2
+    union all
+    select receipt_id, discharged_by from discharges where tenant_id = $1 and receipt_id = $2`,
 )
 
-export async function obligation(
+/** Null: it is open; undefined: it is no obligation. */
+export async function dischargedBy(
   session: Session,
   tenantId: string,
   receiptId: string,
-): Promise<ObligationRow | undefined> {
+): Promise<string | null | undefined> {
   const [row] = await session.all<ObligationRow>(OBLIGATION, [tenantId, receiptId])
-  return row
+  if (row !== undefined) return row.discharged_by
+  const [found] = await receiptsById(session, tenantId, [receiptId])
+  const { receiptType, taskId } = found?.receipt ?? {}
+  if (receiptType !== 'task.assigned' || taskId == null) return undefined
+  return (await obligationsOfTasks(session, tenantId, [taskId]))[0]?.discharged_by
 }
 
 /** First where what is owed stands in the ledger, then the segments that hold it, each once. */
@@ -104,7 +128,7 @@ const OPEN_OBLIGATIONS = query(
     with owed as (
       select o.position
       from obligations o
-      where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.discharged_by is null and o.position > $4
+      where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.position > $4
       order by o.position
       limit $5
     )

@@ -10,6 +10,7 @@ import { oauth } from './0007-oauth.ts'
 import { limits } from './0008-limits.ts'
 import { shelves } from './0010-shelves.ts'
 import { ledgerSegments } from './0011-ledger-segments.ts'
+import { openObligations } from './0012-open-obligations.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   core,
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   limits,
   shelves,
   ledgerSegments,
+  openObligations,
 ]
