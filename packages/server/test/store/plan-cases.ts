@@ -6,6 +6,7 @@ import { listTasks } from '../../src/store/sql/list-tasks.ts'
 import { findAccount, findAccountByName } from '../../src/store/sql/statements/accounts.ts'
 import { findClient } from '../../src/store/sql/statements/clients.ts'
 import { findKey, readKey } from '../../src/store/sql/statements/keys.ts'
+import { createDefinitions } from '../../src/store/sql/definitions.ts'
 import { lockTasks } from '../../src/store/sql/lock-tasks.ts'
 import { settlements } from '../../src/store/sql/statements/ended.ts'
 import {
@@ -77,7 +78,11 @@ export const CASES: Case[] = [
     'lock tasks',
     2 * PAGE,
     (on, { tenantId, ids }) =>
-      lockTasks(on, tenantId, { taskIds: ids, isHeld: (id) => ids.indexOf(id) < PAGE / 2 }),
+      lockTasks(on, tenantId, {
+        taskIds: ids,
+        isHeld: (id) => ids.indexOf(id) < PAGE / 2,
+        definitions: createDefinitions(),
+      }),
   ],
   ['tasks by idempotency key', 0, (on, { tenantId }) => idempotentTasks(on, tenantId, [HASH])],
   ['settled leases', 0, (on, { tenantId }) => settlements(on, tenantId, [NONE])],

@@ -2,8 +2,9 @@
 // of which locks what it takes and passes over what another instance has locked. So instances take different
 // tasks, without waiting.
 import type { ClaimNeed } from '../../engine/unit.ts'
-import { definitionColumns } from '../sql/definition-row.ts'
-import { QUEUED_STATE, type QueuedRow } from '../sql/queued-row.ts'
+import type { Task } from '../../engine/model.ts'
+import { definitionColumns, definitionFromRow, type DefinitionRow } from '../sql/definition-row.ts'
+import { QUEUED_STATE, queuedFromRow, type QueuedRow } from '../sql/queued-row.ts'
 import { type Offer, type Query, query, type Session } from '../sql/session.ts'
 import { textArray } from './binary-array.ts'
 
@@ -166,8 +167,8 @@ function tryOne(
       ? session.all<FreeRow>(READY_OF_ONE_LANE, [tenantId, lane, claim.count])
       : session.all<FreeRow>(READY_OF_ONE_TYPE, [tenantId, lane, claim.count, acceptTypes[0]!])
   return offered.then((rows) => {
-    const free = rows.filter((row) => row.task_id !== null)
-    return { rows: free, held: free.length === 0 && rows[0]!.known > 0 }
+    const tasks = freeOf(rows)
+    return { tasks, held: tasks.length === 0 && rows[0]!.known > 0 }
   })
 }
 
@@ -187,11 +188,16 @@ async function selectAmongAll(session: Session, { tenantId, able, claim }: Claim
       ? [bestFree(session, READY_OF_ANY_TYPE, { tenantId, able, claim, more: [] })]
       : []),
   ])
-  const rows = offers.flatMap((offer) => offer.rows)
-  return { rows, held: rows.length === 0 && offers.some(({ held }) => held) }
+  const tasks = offers.flatMap((offer) => offer.tasks)
+  return { tasks, held: tasks.length === 0 && offers.some(({ held }) => held) }
 }
 
-type FreeRow = QueuedRow & { readonly known: number }
+type FreeRow = QueuedRow & DefinitionRow & { readonly known: number }
+
+/** One row comes even if nothing is free. */
+function freeOf(rows: readonly FreeRow[]): Task[] {
+  return rows.filter((row) => row.task_id !== null).map((row) => queuedFromRow(row, definitionFromRow(row)))
+}
 
 type Look = Claiming & { readonly more: readonly string[] }
 
@@ -199,10 +205,10 @@ type Look = Claiming & { readonly more: readonly string[] }
 async function bestFree(session: Session, of: Query, { tenantId, able, claim, more }: Look): Promise<Offer> {
   for (let asked = claim.count; ; asked = Math.max(asked * 4, FURTHER_MIN)) {
     const rows = await session.all<FreeRow>(of, [tenantId, able, asked, claim.count, ...more])
-    const free = rows.filter((row) => row.task_id !== null)
+    const tasks = freeOf(rows)
     const known = rows[0]?.known ?? 0
-    if (free.length >= claim.count || known < asked) {
-      return { rows: free, held: free.length === 0 && known > 0 }
+    if (tasks.length >= claim.count || known < asked) {
+      return { tasks, held: tasks.length === 0 && known > 0 }
     }
   }
 }

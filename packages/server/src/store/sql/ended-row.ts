@@ -1,6 +1,13 @@
 // Tasks that have ended, and the last words of workers on their leases, between rows and values.
-import type { Lease, PrincipalKind, Settlement, Task, TaskResult, TaskStatus } from '../../engine/model.ts'
-import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
+import type {
+  Lease,
+  PrincipalKind,
+  Settlement,
+  Task,
+  TaskDefinition,
+  TaskResult,
+  TaskStatus,
+} from '../../engine/model.ts'
 import { names, type RowOf } from './session.ts'
 import { STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
@@ -17,9 +24,7 @@ const LAST_WORD = { lease_id: 'uuid', worker_kind: 'text', worker_id: 'text', se
 export const ENDED_COLUMNS = { task_id: 'uuid', ...END_COLUMNS, ...STATE_COLUMNS, ...LAST_WORD } as const
 export const SETTLEMENT_COLUMNS = { task_id: 'uuid', ...LAST_WORD } as const
 
-export const ENDED_STATE = [END_COLUMNS, STATE_COLUMNS, LAST_WORD]
-  .map((columns) => names(columns, 's'))
-  .join(', ')
+export const ENDED_STATE = names(ENDED_COLUMNS, 's')
 
 export interface SettlementRow {
   readonly task_id: string
@@ -29,11 +34,13 @@ export interface SettlementRow {
   readonly settlement: string
 }
 
-type LastWord = SettlementRow | { readonly [K in keyof Omit<SettlementRow, 'task_id'>]: null }
+type LastWord =
+  | SettlementRow
+  | ({ readonly task_id: string } & { readonly [K in keyof Omit<SettlementRow, 'task_id'>]: null })
 
-export type EndedRow = DefinitionRow &
-  StateRow &
+export type EndedRow = StateRow &
   LastWord & {
+    readonly task_id: string
     readonly status: TaskStatus
     readonly completed_at: number
     readonly dead_letter: boolean | number
@@ -71,9 +78,9 @@ export function settlementToRow(lease: Lease): RowOf<typeof SETTLEMENT_COLUMNS> 
   }
 }
 
-export function endedFromRow(row: EndedRow): Task {
+export function endedFromRow(row: EndedRow, definition: TaskDefinition): Task {
   return {
-    definition: definitionFromRow(row),
+    definition,
     state: {
       status: row.status,
       place: 'none',

@@ -1,6 +1,5 @@
 // Tasks that a worker holds, with their leases, between rows and values.
-import type { Lease, PrincipalKind, Task, TaskStatus } from '../../engine/model.ts'
-import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
+import type { Lease, PrincipalKind, Task, TaskDefinition, TaskStatus } from '../../engine/model.ts'
 import { names, type RowOf } from './session.ts'
 import { NOT_ENDED, STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
@@ -36,7 +35,7 @@ export const LEASED_CHANGES = {
 /** What a renewal changes. */
 export const RENEWAL = { task_id: 'uuid', expires_at: 'bigint', check_at: 'bigint', renewals: 'int' } as const
 
-export const LEASED_STATE = `s.status, ${names(LEASE_COLUMNS, 's')}, ${names(STATE_COLUMNS, 's')}`
+export const LEASED_STATE = names(LEASED_COLUMNS, 's')
 
 export interface LeaseRow {
   readonly task_id: string
@@ -53,9 +52,7 @@ export interface LeaseRow {
   readonly concurrency_key: string | null
 }
 
-export interface LeasedRow extends DefinitionRow, StateRow, LeaseRow {
-  readonly task_id: string
-  readonly concurrency_key: string | null
+export interface LeasedRow extends StateRow, LeaseRow {
   readonly fence: number
   readonly status: TaskStatus
 }
@@ -97,9 +94,9 @@ export function leaseToRenewal(lease: Lease): RowOf<typeof RENEWAL> {
   }
 }
 
-export function leasedFromRow(row: LeasedRow): Task {
+export function leasedFromRow(row: LeasedRow, definition: TaskDefinition): Task {
   return {
-    definition: definitionFromRow(row),
+    definition,
     state: { status: row.status, place: 'none', ...stateFromRow(row), ...NOT_ENDED },
   }
 }

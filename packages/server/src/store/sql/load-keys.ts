@@ -3,9 +3,8 @@ import type { Lease, Task } from '../../engine/model.ts'
 import { isActive } from '../../engine/model.ts'
 import { keyOfType, typeOfKey } from '../../engine/type-limit.ts'
 import type { Loading } from './load.ts'
-import { queuedFromRow } from './queued-row.ts'
+import { lockWaiting } from './lock-tasks.ts'
 import { activeByKey } from './statements/leased.ts'
-import { lockQueued } from './statements/queued.ts'
 import { typeLimits } from './statements/task-types.ts'
 
 export interface Keys {
@@ -54,7 +53,7 @@ export async function loadKeys(
   // Whoever locks a parked task by its id holds its key first, so this does not wait; under a busy key it
   // might.
   const next = heads.filter((head) => !busy.has(head.concurrency_key)).map((head) => head.task_id)
-  const parkedTasks = (await lockQueued(tx, tenantId, next.toSorted())).map(queuedFromRow)
+  const parkedTasks = await lockWaiting(tx, tenantId, next.toSorted())
   return {
     activeByKey: new Map(counts.map(({ name, active }) => [name, active])),
     typeLimits: limits,

@@ -9,12 +9,12 @@ import type { Lease, Task } from '../../engine/model.ts'
 import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
 import type { Positioned } from '../port.ts'
 import type { Crowded } from './crowded.ts'
+import type { Definitions } from './definitions.ts'
 import { settledFromRow } from './ended-row.ts'
 import { StoreFailure } from './failure.ts'
 import { loadKeys } from './load-keys.ts'
 import { lockTasks } from './lock-tasks.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
-import { queuedFromRow } from './queued-row.ts'
 import type { Driver, Offer, Transaction } from './session.ts'
 import { settlements } from './statements/ended.ts'
 import { activeByWorker, activeOfTenant } from './statements/leased.ts'
@@ -34,6 +34,7 @@ export interface Loading {
   /** Tenants known to use concurrency keys: only for theirs are the keys of tasks looked up before the tasks are locked. */
   readonly keyed: Set<string>
   readonly crowded: Crowded
+  readonly definitions: Definitions
   /** How often a task was not found where it was looked for. From then on it is looked for everywhere. */
   readonly strays: Map<string, number>
 }
@@ -43,7 +44,7 @@ export interface Loading {
  * key must be locked before it; or a task had strayed.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { tx, tenantId, now, needs, keyed, strays } = loading
+  const { tx, tenantId, now, needs, keyed, strays, definitions } = loading
   const taskIds = uuids(needs.taskIds)
   const claiming = needs.claims.length > 0
   const [
@@ -64,6 +65,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     lockTasks(tx, tenantId, {
       taskIds,
       isHeld: (taskId) => needs.heldTaskIds.has(taskId) && !strays.has(taskId),
+      definitions,
     }),
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
     idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
@@ -89,15 +91,15 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
   const selected = due.length > 0 ? await selectAll(loading) : first
 
   const tasks = new Map<string, Task>()
-  const offered = selected.map(({ rows }) => rows.map(queuedFromRow))
+  const offered = selected.flatMap((offer) => offer.tasks)
   const promoted = new Set(due.map((row) => row.task_id))
   for (const row of [...peeked, ...repeated]) tasks.set(row.task_id, taskFromRow(row))
-  for (const task of offered.flat()) tasks.set(task.definition.taskId, task)
+  for (const task of offered) tasks.set(task.definition.taskId, task)
   // These were read before the promotion of this same transaction.
   for (const [taskId, task] of locked.tasks) tasks.set(taskId, promoted.has(taskId) ? madeReady(task) : task)
   const keys = await loadKeys(loading, {
     locked: [...locked.tasks.keys()].map((taskId) => tasks.get(taskId)!),
-    offered: offered.flat(),
+    offered,
     leases: locked.leases,
   })
   for (const task of keys.parkedTasks) tasks.set(task.definition.taskId, task)
@@ -111,8 +113,9 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),
     candidates: new Map(
       needs.claims.map((claim, index) => {
-        const found = ranked(claim, offered[index]!, keys.busy)
-        return [claim.filterKey, { ...found, held: found.held || selected[index]!.held }]
+        const offer = selected[index]!
+        const found = ranked(claim, offer.tasks, keys.busy)
+        return [claim.filterKey, { ...found, held: found.held || offer.held }]
       }),
     ),
     activeByKey: keys.activeByKey,

@@ -1,6 +1,8 @@
 // A task's lock is the lock of its row on the shelf where it lies. Another transaction may be moving it from one shelf to
 // the next meanwhile: then it is found on neither.
 import type { Lease, Task } from '../../engine/model.ts'
+import { definitionFromRow } from './definition-row.ts'
+import type { Definitions } from './definitions.ts'
 import { endedFromRow, settledFromRow } from './ended-row.ts'
 import { leasedFromRow, leaseFromRow } from './leased-row.ts'
 import { queuedFromRow } from './queued-row.ts'
@@ -8,7 +10,7 @@ import type { Session } from './session.ts'
 import { lockEnded } from './statements/ended.ts'
 import { lockLeased } from './statements/leased.ts'
 import { lockQueued } from './statements/queued.ts'
-import { knownTasks } from './statements/tasks.ts'
+import { readDefinitions } from './statements/tasks.ts'
 
 export interface Locked {
   readonly tasks: ReadonlyMap<string, Task>
@@ -16,6 +18,12 @@ export interface Locked {
   readonly leases: ReadonlyMap<string, Lease>
   /** Those that there are, but not where they were looked for. */
   readonly strays: readonly string[]
+}
+
+export interface Locking {
+  readonly taskIds: readonly string[]
+  readonly isHeld: (taskId: string) => boolean
+  readonly definitions: Definitions
 }
 
 /**
@@ -26,37 +34,41 @@ export interface Locked {
 export async function lockTasks(
   session: Session,
   tenantId: string,
-  of: { readonly taskIds: readonly string[]; readonly isHeld: (taskId: string) => boolean },
+  { isHeld, definitions, ...of }: Locking,
 ): Promise<Locked> {
-  const locked = { tasks: new Map<string, Task>(), leases: new Map<string, Lease>() }
   const taskIds = of.taskIds.toSorted()
-  const elsewhere = taskIds.filter((taskId) => !of.isHeld(taskId))
-  await lockOnShelves(session, tenantId, { leased: taskIds, queued: elsewhere, ended: elsewhere }, locked)
-  const missing = taskIds.filter((taskId) => !locked.tasks.has(taskId))
-  const strays = (await knownTasks(session, tenantId, missing)).map((row) => row.task_id)
-  return { ...locked, strays }
-}
-
-type Shelves = Readonly<Record<'leased' | 'queued' | 'ended', readonly string[]>>
-
-async function lockOnShelves(
-  session: Session,
-  tenantId: string,
-  of: Shelves,
-  { tasks, leases }: { tasks: Map<string, Task>; leases: Map<string, Lease> },
-): Promise<void> {
-  const [leased, queued, ended] = await Promise.all([
-    lockLeased(session, tenantId, of.leased),
-    lockQueued(session, tenantId, of.queued),
-    lockEnded(session, tenantId, of.ended),
+  const elsewhere = taskIds.filter((taskId) => !isHeld(taskId))
+  // Definitions come last: then whatever was found on a shelf has one.
+  const [leased, queued, ended, defined] = await Promise.all([
+    lockLeased(session, tenantId, taskIds),
+    lockQueued(session, tenantId, elsewhere),
+    lockEnded(session, tenantId, elsewhere),
+    definitions.of(session, tenantId, taskIds),
   ])
+  const tasks = new Map<string, Task>()
+  const leases = new Map<string, Lease>()
   for (const row of leased) {
-    tasks.set(row.task_id, leasedFromRow(row))
+    tasks.set(row.task_id, leasedFromRow(row, defined.get(row.task_id)!))
     leases.set(row.lease_id, leaseFromRow(row))
   }
-  for (const row of queued) tasks.set(row.task_id, queuedFromRow(row))
+  for (const row of queued) tasks.set(row.task_id, queuedFromRow(row, defined.get(row.task_id)!))
   for (const row of ended) {
-    tasks.set(row.task_id, endedFromRow(row))
+    tasks.set(row.task_id, endedFromRow(row, defined.get(row.task_id)!))
     if (row.lease_id !== null) leases.set(row.lease_id, settledFromRow(row))
   }
+  return { tasks, leases, strays: [...defined.keys()].filter((taskId) => !tasks.has(taskId)) }
+}
+
+/** Of these, those that are queued, in the order given. */
+export async function lockWaiting(
+  session: Session,
+  tenantId: string,
+  taskIds: readonly string[],
+): Promise<Task[]> {
+  const [queued, defined] = await Promise.all([
+    lockQueued(session, tenantId, taskIds),
+    readDefinitions(session, tenantId, taskIds),
+  ])
+  const definitions = new Map(defined.map((row) => [row.task_id, definitionFromRow(row)]))
+  return queued.map((row) => queuedFromRow(row, definitions.get(row.task_id)!))
 }

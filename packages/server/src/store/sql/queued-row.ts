@@ -1,6 +1,5 @@
 // Tasks that wait, between rows and values.
-import type { Place, Task } from '../../engine/model.ts'
-import { definitionFromRow, type DefinitionRow } from './definition-row.ts'
+import type { Place, Task, TaskDefinition } from '../../engine/model.ts'
 import { names, type RowOf } from './session.ts'
 import { NOT_ENDED, STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
@@ -24,7 +23,8 @@ export const QUEUED_CHANGES = { task_id: 'uuid', place: 'text', ...STATE_COLUMNS
 
 export const QUEUED_STATE = `s.place, ${names(STATE_COLUMNS, 's')}`
 
-export interface QueuedRow extends DefinitionRow, StateRow {
+export interface QueuedRow extends StateRow {
+  readonly task_id: string
   readonly place: Place
 }
 
@@ -60,9 +60,9 @@ export function queuedToChange({ definition, state }: Task): RowOf<typeof QUEUED
   return { task_id: definition.taskId, place: state.place, ...stateToRow(state) }
 }
 
-export function queuedFromRow(row: QueuedRow): Task {
+export function queuedFromRow(row: QueuedRow, definition: TaskDefinition): Task {
   return {
-    definition: definitionFromRow(row),
+    definition,
     state: { status: 'queued', place: row.place, ...stateFromRow(row), ...NOT_ENDED },
   }
 }

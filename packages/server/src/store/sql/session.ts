@@ -1,8 +1,8 @@
 // What the shared SQL is written against: statements as values, and the few things that a driver must do with
 // them. Statements use PostgreSQL's `$1`; `Words` carries what the two databases say differently.
 import type { Store } from '../port.ts'
+import type { Task } from '../../engine/model.ts'
 import type { ClaimNeed } from '../../engine/unit.ts'
-import type { QueuedRow } from './queued-row.ts'
 
 export type Value = string | number | boolean | null
 
@@ -146,7 +146,7 @@ export interface KeyRoom {
 }
 
 export interface Offer {
-  readonly rows: readonly QueuedRow[]
+  readonly tasks: readonly Task[]
   /** There are none, because other transactions hold what fits. */
   readonly held: boolean
 }

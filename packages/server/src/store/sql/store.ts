@@ -5,6 +5,7 @@ import { createSqlAccounts } from './accounts.ts'
 import { createSqlAudit } from './audit.ts'
 import { createCrowded } from './crowded.ts'
 import { createSqlClients } from './clients.ts'
+import { createDefinitions } from './definitions.ts'
 import { toCaller } from './failure.ts'
 import { createSqlKeys } from './keys.ts'
 import { createLanes } from './lanes.ts'
@@ -36,6 +37,7 @@ export function createSqlStore(driver: Driver): Store {
   const lanes = createLanes()
   const keyed = new Set<string>()
   const crowded = createCrowded()
+  const definitions = createDefinitions()
 
   const readReceipts = (tenantId: string, receiptIds: readonly string[]) =>
     receiptsById(readerOf(tenantId), tenantId, uuids(receiptIds))
@@ -43,7 +45,7 @@ export function createSqlStore(driver: Driver): Store {
   const store: Store = {
     kind: driver.kind,
     commitsAtOnce: driver.commitsAtOnce,
-    transact: (unit) => transact({ driver, lanes, keyed, crowded }, unit),
+    transact: (unit) => transact({ driver, lanes, keyed, crowded, definitions }, unit),
     readTask: async (tenantId, taskId) =>
       isUuid(taskId) ? readTask(readerOf(tenantId), tenantId, taskId) : null,
     listTasks: async (wanted) => {

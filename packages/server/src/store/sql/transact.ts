@@ -3,6 +3,7 @@
 import { type Decision, isEmpty, type Unit } from '../../engine/unit.ts'
 import { activeTasksMaxOf } from '../../engine/usage.ts'
 import type { Crowded } from './crowded.ts'
+import type { Definitions } from './definitions.ts'
 import { StoreFailure, toCaller } from './failure.ts'
 import type { Lanes } from './lanes.ts'
 import { load, type Loading } from './load.ts'
@@ -17,6 +18,7 @@ interface Parts {
   readonly lanes: Lanes
   readonly keyed: Set<string>
   readonly crowded: Crowded
+  readonly definitions: Definitions
 }
 
 export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
@@ -55,16 +57,16 @@ async function attempt<T>(
   unit: Unit<T>,
   strays: Loading['strays'],
 ): Promise<Decision<T> | null> {
-  const { driver, lanes, keyed, crowded } = parts
+  const { driver, keyed, crowded, definitions } = parts
   const tx = await driver.begin(unit.tenantId)
   try {
-    const snapshot = await load({ driver, tx, keyed, crowded, strays, ...unit })
+    const snapshot = await load({ driver, tx, keyed, crowded, definitions, strays, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
       return null
     }
     const decision = unit.decide(snapshot)
-    await finish(tx, unit, decision, lanes)
+    await finish(tx, unit, decision, parts)
     return decision
   } catch (error) {
     await tx.rollback()
@@ -76,11 +78,12 @@ async function finish(
   tx: Transaction,
   { tenantId, needs }: Unit<unknown>,
   decision: Decision<unknown>,
-  lanes: Lanes,
+  { lanes, definitions }: Parts,
 ) {
   const { changes } = decision
   const writing = { changes, lanes, activeTasksMax: activeTasksMaxOf(needs, changes) }
   // Committed even when nothing changed: delayed tasks may have been moved.
   await tx.commit(isEmpty(changes) ? Promise.resolve() : write(tx, tenantId, writing))
   lanes.committed(tenantId, changes.createdTasks)
+  definitions.committed(tenantId, changes)
 }

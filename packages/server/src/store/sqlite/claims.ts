@@ -1,8 +1,8 @@
 // How a claim finds its tasks in SQLite: a few index-ordered looks, merged here; nothing is a round trip.
 import { bestFirst, type Ranked } from '../../engine/matching.ts'
 import type { ClaimNeed } from '../../engine/unit.ts'
+import { lockWaiting } from '../sql/lock-tasks.ts'
 import { type Offer, query, type Session } from '../sql/session.ts'
-import { lockQueued } from '../sql/statements/queued.ts'
 
 const LANES = query(
   'matching_lanes',
@@ -45,7 +45,7 @@ export async function selectCandidates(session: Session, tenantId: string, claim
   const heads = (await Promise.all(looks)).flat()
   const best = heads.map(rankedOf).toSorted(bestFirst(filter))
   const taskIds = [...new Set(best.map(({ taskId }) => taskId))].slice(0, count)
-  return { rows: await lockQueued(session, tenantId, taskIds), held: false }
+  return { tasks: await lockWaiting(session, tenantId, taskIds), held: false }
 }
 
 /**

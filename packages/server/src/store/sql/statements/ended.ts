@@ -1,5 +1,4 @@
 // The shelf of what has ended: nothing on it ever changes. And the last words on leases that did not end their task.
-import { definitionColumns } from '../definition-row.ts'
 import {
   ENDED_COLUMNS,
   ENDED_STATE,
@@ -13,10 +12,9 @@ const LOCK_ENDED = bulk(
   'lock_ended',
   { task_id: 'uuid' },
   (x, words) => `
-    select ${definitionColumns(words)}, ${ENDED_STATE}
+    select ${ENDED_STATE}
     from ${x}
-    ${words.findLocked('ended', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}
-    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
+    ${words.findLocked('ended', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}`,
 )
 
 /** In the order given. What is added to an ended task, such as artifacts, is added once. */

@@ -1,6 +1,5 @@
 // The shelf of what workers hold: each task with its lease. Starts and renewals touch no indexed column, so that they stay
 // cheap however often they come.
-import { definitionColumns } from '../definition-row.ts'
 import { LEASED_CHANGES, LEASED_COLUMNS, LEASED_STATE, type LeasedRow, RENEWAL } from '../leased-row.ts'
 import { bulk, names, query, type RowOf, type Session } from '../session.ts'
 
@@ -12,10 +11,9 @@ const LOCK_LEASED = bulk(
   'lock_leased',
   { task_id: 'uuid' },
   (x, words) => `
-    select ${definitionColumns(words)}, ${LEASED_STATE}
+    select ${LEASED_STATE}
     from ${x}
-    ${words.findLocked('leased', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}
-    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
+    ${words.findLocked('leased', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}`,
 )
 
 /** In the order given. */

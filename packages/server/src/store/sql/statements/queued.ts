@@ -1,6 +1,5 @@
 // The shelf of what waits. Its `place` says for what, and each place has an index of its own: `ready` is all that a claim
 // looks at, `delayed` waits for a time, `parked` for room under a concurrency key, `waiting` for other tasks.
-import { definitionColumns } from '../definition-row.ts'
 import {
   NEW_QUEUED_COLUMNS,
   QUEUED_CHANGES,
@@ -14,10 +13,9 @@ const LOCK_QUEUED = bulk(
   'lock_queued',
   { task_id: 'uuid' },
   (x, words) => `
-    select ${definitionColumns(words)}, ${QUEUED_STATE}
+    select s.task_id, ${QUEUED_STATE}
     from ${x}
-    ${words.findLocked('queued', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}
-    ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
+    ${words.findLocked('queued', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}`,
 )
 
 /** In the order given. */

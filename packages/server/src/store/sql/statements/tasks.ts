@@ -1,5 +1,5 @@
 // What was asked for: `tasks` holds it and never changes. What became of it lies on a shelf: `queued`, `leased` or `ended`.
-import { DEFINITION_COLUMNS } from '../definition-row.ts'
+import { DEFINITION_COLUMNS, definitionColumns, type DefinitionRow } from '../definition-row.ts'
 import { bulk, names, type RowOf, type Session } from '../session.ts'
 import { shelves, taskColumns, type TaskRow } from '../task-row.ts'
 
@@ -25,22 +25,22 @@ export function peekTasks(
   )
 }
 
-const KNOWN_TASKS = bulk(
-  'known_tasks',
+const READ_DEFINITIONS = bulk(
+  'read_definitions',
   { task_id: 'uuid' },
   (x, words) => `
-    select t.task_id
+    select ${definitionColumns(words)}
     from ${x}
     ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = x.task_id')}`,
 )
 
-export function knownTasks(
+export function readDefinitions(
   session: Session,
   tenantId: string,
   taskIds: readonly string[],
-): Promise<{ task_id: string }[]> {
+): Promise<DefinitionRow[]> {
   return session.each(
-    KNOWN_TASKS,
+    READ_DEFINITIONS,
     tenantId,
     taskIds.map((task_id) => ({ task_id })),
   )
