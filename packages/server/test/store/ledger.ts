@@ -1,8 +1,20 @@
 // The ledger: every receipt once, in one order; obligations open until a receipt says otherwise.
 import { expect, test } from 'vitest'
 import type { Command } from '../../src/engine/command.ts'
+import type { Grant } from '../../src/engine/decide/index.ts'
 import type { Given } from './conformance.ts'
-import { AGENT, complete, createRig, EVERY_RECEIPT, newTask, type Rig, WORKER } from './rig.ts'
+import {
+  AGENT,
+  claimCommand,
+  complete,
+  createRig,
+  EVERY_RECEIPT,
+  fail,
+  holding,
+  newTask,
+  type Rig,
+  WORKER,
+} from './rig.ts'
 
 const GRACE = { kind: 'human', id: 'grace' } as const
 
@@ -24,7 +36,58 @@ function open(rig: Rig, over: { after?: number; limit?: number; principal?: type
   return rig.store.openObligations({ tenantId: rig.tenantId, principal, after, limit })
 }
 
+type Losing = (rig: Rig, grant: Grant) => Promise<unknown>
+
+/** Ways in which a worker's claim ends. */
+const LOSSES: readonly (readonly [string, Losing])[] = [
+  ['held', async () => {}],
+  ['released', (rig, grant) => rig.ask({ kind: 'release', ...holding(grant), reason: null })],
+  [
+    'released and granted again',
+    (rig, grant) => rig.run([{ kind: 'release', ...holding(grant), reason: null }, claimCommand()]),
+  ],
+  ['to be retried', (rig, grant) => rig.ask(fail(grant))],
+  ['completed', (rig, grant) => rig.ask(complete(grant))],
+  [
+    'canceled',
+    (rig, { lease: { taskId } }) =>
+      rig.ask({ kind: 'cancel', actor: { principal: AGENT, sees: 'all' }, taskId, reason: null }),
+  ],
+  [
+    'expired',
+    async (rig, { lease: { taskId, leaseId, ttlMs } }) => {
+      rig.pass(ttlMs)
+      await rig.ask({ kind: 'expire', taskId, leaseId })
+    },
+  ],
+]
+
+let pages = 0
+
+/** More than a page of the ledger. */
+async function appendPage(rig: Rig): Promise<void> {
+  pages += 1
+  await rig.run(Array.from({ length: 150 }, (_, n) => submit('x.note', { body: { n, pages } })))
+}
+
 export function ledger(given: Given): void {
+  test.each(LOSSES)('the claims of a task that is %s are found pages later', async (_how, lose) => {
+    const rig = createRig(given().store)
+    const { taskId } = await rig.create()
+    for (const claims of [1, 2]) {
+      await appendPage(rig)
+      const [grant] = await rig.claim()
+      if (grant === undefined) return // it has ended, or is held
+      await appendPage(rig)
+      await lose(rig, grant)
+      await appendPage(rig)
+      const accepted = (await rig.receipts({ taskId })).filter((type) => type === 'task.accepted')
+      expect(accepted.length).toBeGreaterThanOrEqual(claims)
+      expect(accepted).toEqual(await rig.receipts({ receiptType: 'task.accepted' }))
+      rig.pass(60_000)
+    }
+  })
+
   test('a task leaves its four receipts in order, each as it was issued', async () => {
     const rig = createRig(given().store)
     const { taskId, receiptId } = await rig.create({ recipient: GRACE })

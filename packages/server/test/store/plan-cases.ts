@@ -16,7 +16,7 @@ import {
   dueLeases,
   renewLeases,
 } from '../../src/store/sql/statements/leased.ts'
-import { markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
+import { markNoLongerNamed, markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import {
   dischargedBy,
@@ -190,11 +190,16 @@ export const LISTS: Case[] = [
   ),
   // Not while there is no ledger.
   [
+    'mark pages of a claim that was lost',
+    0,
+    (on, { tenantId }) => markNoLongerNamed(on, tenantId, [{ taskId: NONE, leaseId: NONE }]),
+  ],
+  [
     'mark pages of tasks',
     4,
     (on, { tenantId }) => {
       const accepted = { taskId: NONE, receiptId: NONE, receiptType: 'task.accepted' }
-      return markTasks(on, tenantId, { receipts: [accepted], ends: new Map() })
+      return markTasks(on, tenantId, { receipts: [accepted], named: new Set() })
     },
   ],
 ]

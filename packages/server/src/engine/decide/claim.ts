@@ -53,6 +53,7 @@ function grant(before: Task, command: ClaimCommand, context: Context): Outcome {
     from: command.worker,
     to: SYSTEM,
     leaseId: lease.leaseId,
+    receiptId: lease.leaseId,
     body: acceptedBody(task, command, context),
   })
   const granted: Grant = { task, lease }
@@ -72,6 +73,7 @@ function acceptedBody({ definition }: Task, { filter }: ClaimCommand, { policy }
   return bodyOf({ worker_capabilities: filter.capabilities.filter((name) => required.has(name)) })
 }
 
+/** It bears the id of the receipt that records it: so whoever keeps the lease need not look for the receipt. */
 function newLease(task: Task, command: ClaimCommand, context: Context): Lease {
   const { now, ids } = context
   const ttlMs = ttl(command.ttlSeconds, context)

@@ -3,6 +3,7 @@ import { DISCHARGED_BY, discharges, isTerminalType, opensObligation } from '../.
 import type { Receipt } from '../../engine/model.ts'
 import { keyOf, segmentsOf } from './segment.ts'
 import type { Session } from './session.ts'
+import type { SortedLeases } from './sort-leases.ts'
 import { extendLedger, type Extension, insertKeys, insertSegments } from './statements/ledger.ts'
 import { markPages, markTasks } from './statements/ledger-pages.ts'
 import { dischargeObligations, insertObligations, nameDischarges } from './statements/obligations.ts'
@@ -11,13 +12,14 @@ interface Entries {
   readonly receipts: readonly Receipt[]
   /** Those of them that ended a task, with the receipt that its obligation was opened by. */
   readonly ends: ReadonlyMap<string, string>
+  readonly leases: SortedLeases
 }
 
 /** Whatever changes what a tenant uses leaves receipts. */
 export function writeLedger(
   session: Session,
   tenantId: string,
-  { receipts, ends, ...use }: Omit<Extension, 'count'> & Entries,
+  { receipts, ends, leases, ...use }: Omit<Extension, 'count'> & Entries,
 ): Promise<unknown> {
   if (receipts.length === 0) return Promise.resolve()
   const closed = discharged(receipts)
@@ -32,7 +34,10 @@ export function writeLedger(
     extendLedger(session, tenantId, { count: receipts.length, ...use }),
     insertSegments(session, tenantId, segmentsOf(receipts)),
     insertKeys(session, tenantId, keyed(receipts)),
-    markTasks(session, tenantId, { receipts, ends }),
+    markTasks(session, tenantId, {
+      receipts,
+      named: new Set([...ends.keys(), ...leases.named.map(({ leaseId }) => leaseId)]),
+    }),
     markPages(session, tenantId, receipts),
     insertObligations(session, tenantId, opening),
     nameDischarges(session, tenantId, named.filter(isOwn)),

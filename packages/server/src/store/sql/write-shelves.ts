@@ -1,19 +1,23 @@
 // Moving tasks from shelf to shelf. What leaves comes first: a task may go back to the shelf that it was taken from, as one
 // does that is released and granted to the next worker in one batch.
-import { isActive, isTerminal, type Lease, type Task } from '../../engine/model.ts'
+import { isTerminal, type Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
 import { endedToRow, settlementToRow } from './ended-row.ts'
 import { leasedToChange, leasedToRow, leaseToRenewal } from './leased-row.ts'
 import { isUntouched, newQueuedToRow, queuedToChange, queuedToRow } from './queued-row.ts'
 import type { Session } from './session.ts'
+import type { SortedLeases } from './sort-leases.ts'
 import { insertEnded, insertSettlements } from './statements/ended.ts'
 import { deleteLeased, insertLeased, renewLeases, updateLeased } from './statements/leased.ts'
 import { deleteQueued, insertNewQueued, insertQueued, updateQueued } from './statements/queued.ts'
 
-export function writeShelves(session: Session, tenantId: string, changes: Changes): Promise<unknown> {
-  const { left, entered, kept } = sortByShelf(changes)
-  const { renewed, lastWords, otherWords } = sortLeases(changes, entered.ended)
-  const granted = new Map(changes.grantedLeases.filter(isActive).map((lease) => [lease.taskId, lease]))
+export function writeShelves(
+  session: Session,
+  tenantId: string,
+  { changes, leases }: { readonly changes: Changes; readonly leases: SortedLeases },
+): Promise<unknown> {
+  const { granted, renewed, lastWords, otherWords } = leases
+  const { left, entered, kept } = sortByShelf(changes, granted)
   return Promise.all([
     deleteQueued(session, tenantId, left.queued),
     deleteLeased(session, tenantId, left.leased),
@@ -43,11 +47,10 @@ function shelfOf({ state: { status } }: Task): Shelf {
   return isTerminal(status) ? 'ended' : 'leased'
 }
 
-function sortByShelf({ createdTasks, changedTasks, grantedLeases }: Changes) {
+function sortByShelf({ createdTasks, changedTasks }: Changes, granted: SortedLeases['granted']) {
   const left: Record<Shelf, string[]> = { queued: [], leased: [], ended: [] }
   const entered: Record<Shelf, Task[]> = { queued: [], leased: [], ended: [] }
   const kept: Record<Shelf, Task[]> = { queued: [], leased: [], ended: [] }
-  const granted = new Set(grantedLeases.filter(isActive).map(({ taskId }) => taskId))
   for (const task of createdTasks) entered[shelfOf(task)].push(task)
   for (const { before, after } of changedTasks) {
     const { taskId } = after.definition
@@ -61,17 +64,4 @@ function sortByShelf({ createdTasks, changedTasks, grantedLeases }: Changes) {
     }
   }
   return { left, entered, kept }
-}
-
-/** A worker's last word stays with the task that it ended, or by itself. */
-function sortLeases({ grantedLeases, changedLeases }: Changes, ended: readonly Task[]) {
-  const fences = new Map(ended.map(({ definition, state }) => [definition.taskId, state.fence]))
-  const lastWords = new Map<string, Lease>()
-  const otherWords: Lease[] = []
-  for (const lease of [...grantedLeases, ...changedLeases]) {
-    if (lease.settlement === null) continue
-    if (fences.get(lease.taskId) === lease.fence) lastWords.set(lease.taskId, lease)
-    else otherWords.push(lease)
-  }
-  return { renewed: changedLeases.filter(isActive), lastWords, otherWords }
 }

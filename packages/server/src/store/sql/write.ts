@@ -7,10 +7,12 @@ import type { Lanes } from './lanes.ts'
 import type { Session } from './session.ts'
 import { insertTags, insertTasks } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
+import { markNoLongerNamed } from './statements/ledger-pages.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
 import { meetPrincipal, seePrincipal } from './statements/principals.ts'
 import { removeTimers, setTimers } from './statements/timers.ts'
 import { foldSightings } from './sightings.ts'
+import { sortLeases } from './sort-leases.ts'
 import { writeLedger } from './write-ledger.ts'
 import { writeShelves } from './write-shelves.ts'
 
@@ -25,16 +27,19 @@ export function write(
   tenantId: string,
   { changes, lanes, activeTasksMax }: Writing,
 ): Promise<unknown> {
+  const leases = sortLeases(changes)
   return Promise.all([
     writeTasks(session, tenantId, changes, lanes),
-    writeShelves(session, tenantId, changes),
+    writeShelves(session, tenantId, { changes, leases }),
     writeProgress(session, tenantId, changes),
     writeTimers(session, tenantId, changes),
     writeDependencies(session, tenantId, changes),
     writeSightings(session, tenantId, changes),
+    markNoLongerNamed(session, tenantId, leases.former),
     writeLedger(session, tenantId, {
       receipts: changes.receipts,
       ends: endsOf(changes),
+      leases,
       usage: usageOf(changes),
       activeTasksMax,
     }),

@@ -1,8 +1,8 @@
 // Which pages of the ledger hold receipts of a task, or to, from or of what: lists by these filters read just those pages,
 // however long the ledger has grown. One row for each page and mark stands in for an index entry for each receipt and mark:
 // that took 17 of the 43 µs that a receipt cost PostgreSQL, and a third of its log.
-import type { Receipt } from '../../../engine/model.ts'
-import { FIRST_OF_TIME, TIME_LENGTH } from '../segment.ts'
+import type { Lease, Receipt } from '../../../engine/model.ts'
+import { earliestStart, FIRST_OF_TIME, TIME_LENGTH } from '../segment.ts'
 import { bulk, type RowOf, type Session, type Words } from '../session.ts'
 import { mayHold, positionOf } from './ledger.ts'
 
@@ -78,20 +78,20 @@ const MARK_TASKS = bulk(
 )
 
 /**
- * As above, but for the receipts that a task begins and ends with, which are found by their ids (see `pagesOfTask`); `ends` are
- * the last ones. `before` is the task's receipt before in this commit, or where the commit begins: on later pages than that
+ * As above, but for the receipts that the rows of their tasks name, and task.result_ready, which follows one of those (see
+ * `pagesOfTask`). `before` is the task's receipt before in this commit, or where the commit begins: on later pages than that
  * there is no row yet. Nobody else adds any until the commit; `on conflict` cost PostgreSQL half as much again.
  */
 export function markTasks(
   session: Session,
   tenantId: string,
-  { receipts, ends }: { readonly receipts: readonly OfTask[]; readonly ends: ReadonlyMap<string, unknown> },
+  { receipts, named }: { readonly receipts: readonly OfTask[]; readonly named: ReadonlySet<string> },
 ): Promise<never[]> {
   const known = new Map<string, number>()
   const rows: RowOf<typeof OF_TASKS>[] = []
   receipts.forEach(({ taskId, receiptType, receiptId }, index) => {
-    if (taskId === null || receiptType === 'task.assigned') return
-    if (receiptType === 'task.result_ready' || ends.has(receiptId)) return
+    if (taskId === null || receiptType === 'task.assigned' || receiptType === 'task.result_ready') return
+    if (named.has(receiptId)) return
     const back = receipts.length - index
     const before = known.get(taskId)
     rows.push({ task_id: taskId, back, before: before ?? receipts.length, is_first: before === undefined })
@@ -100,9 +100,45 @@ export function markTasks(
   return session.each(MARK_TASKS, tenantId, rows)
 }
 
+const NO_LONGER_NAMED = { task_id: 'uuid', receipt_id: 'uuid', earliest: 'uuid' } as const
+
+const MARK_NO_LONGER_NAMED = bulk('mark_no_longer_named', NO_LONGER_NAMED, (x, words) => {
+  const around = `f.tenant_id = $1 and ${mayHold('f', { id: 'x.receipt_id', earliest: 'x.earliest' })}`
+  const pages = ['f.first_position', 'f.last_position'].map(
+    (position) => `
+    select x.task_id as task_id, ${pageOf(position)} as page
+    from ${x}
+    ${words.find('ledger_segments', 'f', around)}`,
+  )
+  return `
+    insert into task_pages (tenant_id, task_id, page)
+    select $1, marked.task_id, marked.page
+    from (${pages.join('\n    union all')}) as marked
+    where true
+    on conflict do nothing`
+})
+
+/** The receipts of claims of earlier commits, which their tasks' rows named until now. */
+export function markNoLongerNamed(
+  session: Session,
+  tenantId: string,
+  leases: readonly Pick<Lease, 'taskId' | 'leaseId'>[],
+): Promise<never[]> {
+  return session.each(
+    MARK_NO_LONGER_NAMED,
+    tenantId,
+    leases.map(({ taskId, leaseId }) => ({
+      task_id: taskId,
+      receipt_id: leaseId,
+      earliest: earliestStart(leaseId),
+    })),
+  )
+}
+
 /**
  * The pages of the task $4: of those that were marked the next $3 from $2, and those of the segments with the receipts that its
- * row and its end name. What follows the last of them, task.result_ready, may be the first of the next page.
+ * rows name: of its creation, of its last claim, since a lease bears the id of its receipt, and of its end. What follows the
+ * last of them, task.result_ready, may be the first of the next page.
  */
 export function pagesOfTask(words: Words): string {
   const named = (table: string, id: string) => {
@@ -124,6 +160,8 @@ export function pagesOfTask(words: Words): string {
         limit $3
       ) as marked`,
     ...named('tasks', 'n.assigned_receipt_id'),
+    ...named('leased', 'n.lease_id'),
+    ...named('ended', 'n.lease_id'),
     ...named('ended', 'n.terminal_receipt_id'),
   ].join('\n      union\n      ')
 }
