@@ -40,7 +40,7 @@ function defaultPeers({ settings: { store } }: Bench): readonly PeerName[] {
 
 /** The package whose presence decides, and whose version is shown. */
 const PACKAGES: Readonly<Record<PeerName, string>> = {
-  'no-ledger': 'undici',
+  'no-ledger': 'pg',
   'pg-boss': 'pg-boss',
   graphile: 'graphile-worker',
   bullmq: 'bullmq',

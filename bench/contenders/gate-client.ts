@@ -1,6 +1,6 @@
-// A plain HTTP client of AsyncGate with kept connections: the cheapest that Node has, so that what is measured is the
-// server. (Per request in the client: undici's pool 26–40 µs, node:http 55 µs, global fetch 240 µs.)
-import { Pool } from 'undici'
+// A plain HTTP client of AsyncGate with kept connections, as cheap as can be, so that what is measured is the server. (Per
+// request in the client, from 32 callers: 24 µs, against 70 in undici's pool.)
+import { type KeptConnection, openConnection } from './kept-connection.ts'
 
 export interface GateClient {
   post<T>(path: string, body: object, options?: { signal?: AbortSignal }): Promise<T>
@@ -15,28 +15,61 @@ export interface GateAddress {
   readonly key: string
 }
 
-/** Longer than any call is held. */
-const REPLY_MS_MAX = 120_000
+interface Request {
+  readonly head: string
+  readonly body: string
+  readonly signal?: AbortSignal | undefined
+}
 
-export function createGateClient({ url, key }: GateAddress, connections: number): GateClient {
-  const pool = new Pool(url, { connections, headersTimeout: REPLY_MS_MAX, bodyTimeout: REPLY_MS_MAX })
-  const reading = { authorization: `Bearer ${key}` }
-  const writing = { ...reading, 'content-type': 'application/json' }
+export function createGateClient({ url, key }: GateAddress, connectionsMax: number): GateClient {
+  const { hostname, port, host } = new URL(url)
+  const open = new Set<KeptConnection>()
+  const free: KeptConnection[] = []
+  const waiting: ((connection: KeptConnection) => void)[] = []
+  const always = `host: ${host}\r\nauthorization: Bearer ${key}\r\n`
+  const json = `${always}content-type: application/json\r\n`
 
-  async function request<T>(options: Parameters<Pool['request']>[0]): Promise<T> {
-    const { statusCode, body } = await pool.request(options)
-    const text = await body.text()
-    if (statusCode >= 300) throw new Error(`${options.method} ${options.path}: ${statusCode} ${text}`)
-    // What each route answers is the contract's business; callers name the part that they read.
-    return JSON.parse(text) as T
+  async function connection(): Promise<KeptConnection> {
+    const kept = free.pop()
+    if (kept !== undefined) return kept
+    if (open.size >= connectionsMax) return new Promise((resolve) => waiting.push(resolve))
+    const fresh = openConnection(Number(port), hostname)
+    open.add(fresh)
+    return fresh
+  }
+
+  function giveBack(kept: KeptConnection): void {
+    const next = waiting.shift()
+    if (next === undefined) free.push(kept)
+    else next(kept)
+  }
+
+  async function request<T>({ head, body, signal }: Request): Promise<T> {
+    signal?.throwIfAborted()
+    const used = await connection()
+    const abort = () => used.close()
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      const { status, text } = await used.send(head, body)
+      giveBack(used)
+      if (status >= 300) throw new Error(`${head.split('\r\n', 1)[0]}: ${status} ${text}`)
+      // What each route answers is the contract's business; callers name the part that they read.
+      return JSON.parse(text) as T
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
   }
 
   return {
     post: (path, body, { signal } = {}) =>
-      request({ method: 'POST', path, headers: writing, body: JSON.stringify(body), signal: signal ?? null }),
-    get: (path) => request({ method: 'GET', path, headers: reading }),
-    send: (path, body, headers) =>
-      request({ method: 'POST', path, headers: { ...writing, ...headers }, body }),
-    close: () => pool.destroy(),
+      request({ head: `POST ${path} HTTP/1.1\r\n${json}`, body: JSON.stringify(body), signal }),
+    get: (path) => request({ head: `GET ${path} HTTP/1.1\r\n${always}`, body: '' }),
+    send: (path, body, headers) => {
+      const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      return request({ head: `POST ${path} HTTP/1.1\r\n${json}${more.join('')}`, body })
+    },
+    close: async () => {
+      for (const one of open) one.close()
+    },
   }
 }
