@@ -36,6 +36,11 @@ test.each<{ type: ColumnType; values: readonly unknown[]; read: readonly (string
     values: ['', 'a', 'a', null, 'a', '"quo\\ted",{}', 'nul', 'null', '😀', LONG, 'end'],
     read: ['', 'a', 'a', null, 'a', '"quo\\ted",{}', 'nul', 'null', '😀', LONG, 'end'],
   },
+  {
+    type: 'address',
+    values: ['(0,1)', '(4294967294,65535)', null],
+    read: ['(0,1)', '(4294967294,65535)', null],
+  },
   { type: 'uuid', values: [...IDS, null, IDS[1]], read: [...IDS, null, IDS[1]!] },
   {
     type: 'hex',

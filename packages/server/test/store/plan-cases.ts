@@ -6,6 +6,7 @@ import { listTasks } from '../../src/store/sql/list-tasks.ts'
 import { findAccount, findAccountByName } from '../../src/store/sql/statements/accounts.ts'
 import { findClient } from '../../src/store/sql/statements/clients.ts'
 import { findKey, readKey } from '../../src/store/sql/statements/keys.ts'
+import type { Task } from '../../src/engine/model.ts'
 import { createDefinitions } from '../../src/store/sql/definitions.ts'
 import { lockTasks } from '../../src/store/sql/lock-tasks.ts'
 import { settlements } from '../../src/store/sql/statements/ended.ts'
@@ -107,8 +108,14 @@ export const CASES: Case[] = [
   ],
   ['obligations of tasks', 4, (on, { tenantId, ids }) => obligationsOfTasks(on, tenantId, [ids[0]!])],
   ['what discharged an obligation', 0, (on, { tenantId }) => dischargedBy(on, tenantId, NONE)],
-  ['leave the queue', 0, (on, { tenantId }) => deleteQueued(on, tenantId, [NONE])],
-  ['leave a lease', 0, (on, { tenantId }) => deleteLeased(on, tenantId, [NONE])],
+  ...[null, '(0,1)'].flatMap((address): Case[] => {
+    const task = { definition: { taskId: NONE }, address } as unknown as Task // nothing else of it is looked at
+    const how = address === null ? 'by key' : 'by address'
+    return [
+      [`leave the queue ${how}`, 1, (on, { tenantId }) => deleteQueued(on, tenantId, [task])],
+      [`leave a lease ${how}`, 1, (on, { tenantId }) => deleteLeased(on, tenantId, [task])],
+    ]
+  }),
   [
     'renew',
     0,

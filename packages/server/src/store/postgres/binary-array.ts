@@ -4,6 +4,7 @@ import type { ColumnType } from '../sql/session.ts'
 
 /** What each kind of column is in PostgreSQL, with the number that stands for it in an array's header. */
 export const ELEMENTS: Record<ColumnType, { readonly name: string; readonly oid: number }> = {
+  address: { name: 'tid', oid: 27 },
   uuid: { name: 'uuid', oid: 2950 },
   text: { name: 'text', oid: 25 },
   texts: { name: 'text', oid: 25 },
@@ -59,6 +60,7 @@ const WRITERS: Record<ColumnType, Writer> = {
   text: (value, at) => writeText(String(value), at),
   texts: (value, at) => writeText(textArray(value as readonly string[]), at), // the column's type says so
   json: (value, at) => writeText(JSON.stringify(value), at),
+  address: (value, at) => writeAddress(String(value), at),
   uuid: (value, at) => writeUuid(String(value), at),
   hex: (value, at) => writeHex(String(value), at),
   int: (value, at) => {
@@ -77,6 +79,14 @@ function writeText(text: string, at: number): number {
   const bytes = sheet.write(text, at + LENGTH_BYTES)
   sheet.writeInt32BE(bytes, at)
   return at + LENGTH_BYTES + bytes
+}
+
+/** A block and the place in it: "(12,3)". */
+function writeAddress(address: string, at: number): number {
+  const comma = address.indexOf(',')
+  reserve(at, LENGTH_BYTES + 6)
+  const afterBlock = sheet.writeUInt32BE(Number(address.slice(1, comma)), sheet.writeInt32BE(6, at))
+  return sheet.writeUInt16BE(Number(address.slice(comma + 1, -1)), afterBlock)
 }
 
 const UUID_BYTES = 16

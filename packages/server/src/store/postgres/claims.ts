@@ -32,9 +32,9 @@ function lookingAtOne(name: string, ofType: string): Query {
     select (exists (select 1 from queued r where ${fits}))::int as known, free.*
     from (select 1) as always
     left join lateral (
-      select ${definitionColumns(words)}, ${QUEUED_STATE}
+      select ${definitionColumns(words)}, ${QUEUED_STATE}, s.address
       from (
-        select r.* from queued r
+        select r.*, ${words.address('r')} as address from queued r
         where ${fits}
         order by r.neg_priority, r.task_id
         limit $3
@@ -96,7 +96,7 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
     ) as known, free.*
     from (select 1) as always
     left join lateral (
-      select ${definitionColumns(words)}, ${QUEUED_STATE}
+      select ${definitionColumns(words)}, ${QUEUED_STATE}, cast(null as text) as address
       from (
         select s.* from best r ${words.findFree('queued', 's', READY)}
         union all

@@ -8,7 +8,9 @@ export const postgresWords: Words = {
       select * from ${table} ${alias} where ${condition} ${along === undefined ? '' : `order by ${along}`} offset 0
     ) as ${alias}`,
   findLocked: (table, alias, condition) =>
-    `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0 for update) as ${alias}`,
+    `cross join lateral (
+      select ${alias}.ctid, ${alias}.* from ${table} ${alias} where ${condition} offset 0 for update
+    ) as ${alias}`,
   findFree: (table, alias, condition) =>
     `cross join lateral (select * from ${table} ${alias} where ${condition} offset 0 for update skip locked) as ${alias}`,
   findOptional: (table, alias, condition) =>
@@ -22,6 +24,8 @@ export const postgresWords: Words = {
   delete: (matching) => `
     delete from ${matching.table} using (select f.ctid as address from ${found(matching)}) as x
     where ${matching.table}.ctid = x.address`,
+  address: (alias) => `${alias}.ctid::text`,
+  liesAt: (table, input) => `${table}.ctid = any (array(select x.address from ${input}))`,
   among: (column, select) => `${column} = any (array(${select}))`,
   unhex: (expression) => expression, // input rows bring bytes
   hex: (expression) => `encode(${expression}, 'hex')`,

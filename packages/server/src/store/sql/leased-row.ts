@@ -1,6 +1,7 @@
 // Tasks that a worker holds, with their leases, between rows and values.
 import type { Lease, PrincipalKind, Task, TaskDefinition, TaskStatus } from '../../engine/model.ts'
 import { names, type RowOf } from './session.ts'
+import type { Addressed, Shelved } from './shelved.ts'
 import { NOT_ENDED, STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
 const LEASE_COLUMNS = {
@@ -52,7 +53,7 @@ export interface LeaseRow {
   readonly concurrency_key: string | null
 }
 
-export interface LeasedRow extends StateRow, LeaseRow {
+export interface LeasedRow extends StateRow, LeaseRow, Addressed {
   readonly fence: number
   readonly status: TaskStatus
 }
@@ -94,10 +95,11 @@ export function leaseToRenewal(lease: Lease): RowOf<typeof RENEWAL> {
   }
 }
 
-export function leasedFromRow(row: LeasedRow, definition: TaskDefinition): Task {
+export function leasedFromRow(row: LeasedRow, definition: TaskDefinition): Shelved {
   return {
     definition,
     state: { status: row.status, place: 'none', ...stateFromRow(row), ...NOT_ENDED },
+    address: row.address,
   }
 }
 

@@ -143,6 +143,7 @@ function some<T>(map: ReadonlyMap<unknown, T>, is: (value: T) => boolean): boole
   return false
 }
 
+/** Its row lies elsewhere now. */
 function madeReady({ definition, state }: Task): Task {
   return { definition, state: { ...state, place: 'ready' } }
 }

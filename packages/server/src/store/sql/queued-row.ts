@@ -1,6 +1,7 @@
 // Tasks that wait, between rows and values.
 import type { Place, Task, TaskDefinition } from '../../engine/model.ts'
 import { names, type RowOf } from './session.ts'
+import type { Addressed, Shelved } from './shelved.ts'
 import { NOT_ENDED, STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
 /** Of a task that was only just created: the rest of its row is what everybody can guess. */
@@ -23,7 +24,7 @@ export const QUEUED_CHANGES = { task_id: 'uuid', place: 'text', ...STATE_COLUMNS
 
 export const QUEUED_STATE = `s.place, ${names(STATE_COLUMNS, 's')}`
 
-export interface QueuedRow extends StateRow {
+export interface QueuedRow extends StateRow, Addressed {
   readonly task_id: string
   readonly place: Place
 }
@@ -60,9 +61,10 @@ export function queuedToChange({ definition, state }: Task): RowOf<typeof QUEUED
   return { task_id: definition.taskId, place: state.place, ...stateToRow(state) }
 }
 
-export function queuedFromRow(row: QueuedRow, definition: TaskDefinition): Task {
+export function queuedFromRow(row: QueuedRow, definition: TaskDefinition): Shelved {
   return {
     definition,
     state: { status: 'queued', place: row.place, ...stateFromRow(row), ...NOT_ENDED },
+    address: row.address,
   }
 }

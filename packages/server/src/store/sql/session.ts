@@ -8,13 +8,13 @@ export type Value = string | number | boolean | null
 
 /**
  * `hex` travels as hex text and is kept as bytes; `json` as a value and is kept as text with its keys in
- * order.
+ * order; `address` is where a row lies (see `Words`).
  */
-export type ColumnType = 'uuid' | 'text' | 'texts' | 'int' | 'bigint' | 'boolean' | 'json' | 'hex'
+export type ColumnType = 'address' | 'uuid' | 'text' | 'texts' | 'int' | 'bigint' | 'boolean' | 'json' | 'hex'
 
 export type Columns = Readonly<Record<string, ColumnType>>
 
-type Member<T extends ColumnType> = T extends 'uuid' | 'text' | 'hex'
+type Member<T extends ColumnType> = T extends 'address' | 'uuid' | 'text' | 'hex'
   ? string | null
   : T extends 'int' | 'bigint'
     ? number | null
@@ -59,6 +59,13 @@ export interface Words {
   /** `set` may name the input row `x` and the row itself by the table's name. */
   update(matching: Matching, set: string): string
   delete(matching: Matching): string
+  /**
+   * Where the row of a task lies, as text: it stays there while this transaction holds its lock and has not changed it, and
+   * is found there without a look at any index.
+   */
+  address(alias: string): string
+  /** Whether a row lies where one of the input rows says, in its column `address`. */
+  liesAt(table: string, input: string): string
   /** A column is one of those that a select gives. */
   among(column: string, select: string): string
   /** hex text → bytes, and back. */

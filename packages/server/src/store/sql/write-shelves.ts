@@ -48,7 +48,7 @@ function shelfOf({ state: { status } }: Task): Shelf {
 }
 
 function sortByShelf({ createdTasks, changedTasks }: Changes, granted: SortedLeases['granted']) {
-  const left: Record<Shelf, string[]> = { queued: [], leased: [], ended: [] }
+  const left: Record<Shelf, Task[]> = { queued: [], leased: [], ended: [] }
   const entered: Record<Shelf, Task[]> = { queued: [], leased: [], ended: [] }
   const kept: Record<Shelf, Task[]> = { queued: [], leased: [], ended: [] }
   for (const task of createdTasks) entered[shelfOf(task)].push(task)
@@ -59,7 +59,7 @@ function sortByShelf({ createdTasks, changedTasks }: Changes, granted: SortedLea
     if (from === to && !granted.has(taskId)) {
       kept[to].push(after)
     } else {
-      left[from].push(taskId)
+      left[from].push(before)
       entered[to].push(after)
     }
   }

@@ -14,35 +14,42 @@ export function openConnection(
   { readOnly, busyTimeoutMs }: { readOnly: boolean; busyTimeoutMs: number },
 ): Connection {
   const database = guarded(() => new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }))
-  const statements = new Map<Query | Bulk<Columns>, StatementSync>()
+  const statements = new Map<Query | Bulk<Columns>, Prepared>()
 
-  function prepare(of: Query | Bulk<Columns>): StatementSync {
-    let statement = statements.get(of)
-    if (statement === undefined) {
-      statement = database.prepare(sqliteText(of))
-      statements.set(of, statement)
+  function prepare(of: Query | Bulk<Columns>): Prepared {
+    let prepared = statements.get(of)
+    if (prepared === undefined) {
+      const statement = database.prepare(sqliteText(of))
+      const columns = 'columns' in of ? Object.entries(of.columns) : []
+      prepared = { statement, columns, answers: statement.columns().length > 0 }
+      statements.set(of, prepared)
     }
-    return statement
+    return prepared
   }
 
   return {
     exec: (sql) => guarded(() => database.exec(sql)),
     close: () => database.close(),
     all: async <R>(query: Query, params: readonly Value[]) =>
-      guarded(() => prepare(query).all(...params.map(bindable)) as R[]), // the query's author knows its columns
+      guarded(() => prepare(query).statement.all(...params.map(bindable)) as R[]), // the query's author knows its columns
     each: async <R>(bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]) =>
-      rows.length === 0 ? [] : guarded(() => runEach<R>(prepare(bulk), bulk, tenantId, rows)),
+      rows.length === 0 ? [] : guarded(() => runEach<R>(prepare(bulk), tenantId, rows)),
   }
 }
 
+interface Prepared {
+  readonly statement: StatementSync
+  /** Of its input rows, if it has any. */
+  readonly columns: readonly [string, ColumnType][]
+  /** Whether it selects anything. */
+  readonly answers: boolean
+}
+
 function runEach<R>(
-  statement: StatementSync,
-  bulk: Bulk<Columns>,
+  { statement, columns, answers }: Prepared,
   tenantId: string,
   rows: readonly object[],
 ): R[] {
-  const columns = Object.entries(bulk.columns)
-  const answers = statement.columns().length > 0
   const found: R[] = []
   for (const row of rows) {
     const values = row as Readonly<Record<string, unknown>> // a row of the bulk's columns

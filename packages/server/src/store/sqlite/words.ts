@@ -10,6 +10,9 @@ export const sqliteWords: Words = {
   passingOverLocked: '',
   update: (matching, set) => `update ${matching.table} set ${set} where ${matches(matching)}`,
   delete: (matching) => `delete from ${matching.table} where ${matches(matching)}`,
+  // A row has no address but its key.
+  address: (alias) => `${alias}.task_id`,
+  liesAt: (table) => `${table}.task_id = x.address`,
   among: (column, select) => `${column} in (${select})`,
   unhex: (expression) => `unhex(${expression})`,
   // hex(null) is an empty text.

@@ -1,5 +1,6 @@
 // The shelf of what waits. Its `place` says for what, and each place has an index of its own: `ready` is all that a claim
 // looks at, `delayed` waits for a time, `parked` for room under a concurrency key, `waiting` for other tasks.
+import type { Task } from '../../../engine/model.ts'
 import {
   NEW_QUEUED_COLUMNS,
   QUEUED_CHANGES,
@@ -7,13 +8,14 @@ import {
   QUEUED_STATE,
   type QueuedRow,
 } from '../queued-row.ts'
+import { byAddress } from '../shelved.ts'
 import { bulk, names, query, type RowOf, type Session } from '../session.ts'
 
 const LOCK_QUEUED = bulk(
   'lock_queued',
   { task_id: 'uuid' },
   (x, words) => `
-    select s.task_id, ${QUEUED_STATE}
+    select s.task_id, ${QUEUED_STATE}, ${words.address('s')} as address
     from ${x}
     ${words.findLocked('queued', 's', 's.tenant_id = $1 and s.task_id = x.task_id')}`,
 )
@@ -86,16 +88,18 @@ const DELETE_QUEUED = bulk('delete_queued', { task_id: 'uuid' }, (x, words) =>
   words.delete({ table: 'queued', keys: ['task_id'], input: x }),
 )
 
-export function deleteQueued(
-  session: Session,
-  tenantId: string,
-  taskIds: readonly string[],
-): Promise<never[]> {
-  return session.each(
-    DELETE_QUEUED,
-    tenantId,
-    taskIds.map((task_id) => ({ task_id })),
-  )
+const DELETE_QUEUED_AT = bulk(
+  'delete_queued_at',
+  { address: 'address' },
+  (x, words) => `delete from queued where tenant_id = $1 and ${words.liesAt('queued', x)}`,
+)
+
+export function deleteQueued(session: Session, tenantId: string, tasks: readonly Task[]): Promise<unknown> {
+  const { placed, others } = byAddress(tasks)
+  return Promise.all([
+    session.each(DELETE_QUEUED_AT, tenantId, placed),
+    session.each(DELETE_QUEUED, tenantId, others),
+  ])
 }
 
 const DUE_DELAYED = query(
