@@ -24,10 +24,19 @@ function unnested(type: ColumnType, parameter: string): string {
 /** Where every value is null, the array is left empty: what a shorter one lacks is null. */
 const NO_VALUES = '{}'
 
-export function inputArrays(columns: Columns, rows: readonly object[]): (Buffer | string)[] {
-  return Object.entries(columns).map(([name, type]) => {
-    // A row of the columns that are asked for.
-    const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[name] ?? null)
-    return values.every((value) => value === null) ? NO_VALUES : binaryArray(type, values)
+export function inputArrays(
+  columns: readonly (readonly [string, ColumnType])[],
+  rows: readonly object[],
+): (Buffer | string)[] {
+  return columns.map(([name, type]) => {
+    const values = new Array<unknown>(rows.length)
+    let isEmpty = true
+    for (let at = 0; at < rows.length; at += 1) {
+      // A row of the columns that are asked for.
+      const value = (rows[at] as Readonly<Record<string, unknown>>)[name] ?? null
+      if (value !== null) isEmpty = false
+      values[at] = value
+    }
+    return isEmpty ? NO_VALUES : binaryArray(type, values)
   })
 }

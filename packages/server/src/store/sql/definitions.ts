@@ -9,8 +9,8 @@ import { readDefinitions } from './statements/tasks.ts'
 
 /** Beyond this the oldest are forgotten: reading one again costs a little, a map that only grows costs memory. */
 const REMEMBERED_MAX = 10_000
-/** A larger one is read again. */
-const BYTES_MAX = 16_384
+/** What has a larger payload is read again. */
+const BYTES_MAX = 8_192
 
 export interface Definitions {
   /** Those of these tasks that there are. */
@@ -30,7 +30,7 @@ export function createDefinitions(): Definitions {
     const { taskId } = definition
     if (state.status === 'queued' || isTerminal(state.status)) {
       held.delete(taskId)
-    } else if (!held.has(taskId) && surelyFits(definition, BYTES_MAX)) {
+    } else if (!held.has(taskId) && isSmall(definition)) {
       if (held.size === REMEMBERED_MAX) held.delete(held.keys().next().value!)
       held.set(taskId, { tenantId, definition })
     }
@@ -54,4 +54,9 @@ export function createDefinitions(): Definitions {
       for (const { after } of changedTasks) note(tenantId, after)
     },
   }
+}
+
+/** The contract keeps the rest of it small. */
+function isSmall({ payload, metadata }: TaskDefinition): boolean {
+  return surelyFits(payload, BYTES_MAX) && surelyFits(metadata, BYTES_MAX)
 }
