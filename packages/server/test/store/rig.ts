@@ -66,9 +66,9 @@ let rigs = 0
 
 export function createRig(
   store: Store,
-  { policy = POLICY, seed = 1 }: { policy?: Policy; seed?: number } = {},
+  { policy = POLICY, seed = 1, ...of }: { policy?: Policy; seed?: number; tenantId?: string } = {},
 ): Rig {
-  const tenantId = `tenant ${process.pid} ${++rigs}`
+  const tenantId = of.tenantId ?? `tenant ${process.pid} ${++rigs}`
   let now = Date.UTC(2026, 0, 1)
   const random = createSeededRandom(seed * 1_000 + rigs)
   const ids = createIds({ clock: { now: () => now, after: () => () => {} }, random })

@@ -1,9 +1,10 @@
 // The SQLite store: the common suite, and what only a file can show.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { storeConformance } from './conformance.ts'
 import { createRig } from './rig.ts'
@@ -24,6 +25,37 @@ storeConformance('sqlite', async () => {
     },
   }
 })
+
+/** From now on whoever flushes waits until they are released; then it is done, as ever. */
+async function holdFlushes(path: string) {
+  const file = await open(path)
+  const prototype = Object.getPrototypeOf(file) as FileHandle
+  await file.close()
+  const gate = Promise.withResolvers<void>()
+  const flush = prototype.datasync
+  let count = 0
+  const spy = vi.spyOn(prototype, 'datasync').mockImplementation(async function (this: FileHandle) {
+    count += 1
+    await gate.promise
+    await flush.call(this)
+  })
+  const release = () => {
+    spy.mockRestore()
+    gate.resolve()
+  }
+  onTestFinished(release)
+  return { held: () => count, release }
+}
+
+function watch<T>(promise: Promise<T>) {
+  const watched = { done: false, promise }
+  void promise.then(() => (watched.done = true))
+  return watched
+}
+
+async function turnsUntil(is: () => boolean): Promise<void> {
+  while (!is()) await nextTurn()
+}
 
 describe('sqlite', () => {
   let folder: string
@@ -58,15 +90,32 @@ describe('sqlite', () => {
     await second.close()
   })
 
-  test('a commit is flushed: WAL, synchronous=FULL', async () => {
+  test('nobody is answered before the log is on the disk, in another process neither', async () => {
     const path = join(folder, 'durable.db')
     const store = await createSqliteStore({ path })
     await store.migrate()
     expect(await store.durability()).toMatchObject({ level: 'full' })
+    const beside = await createSqliteStore({ path })
+    await beside.ping()
+    const rig = createRig(store)
+    const { held, release } = await holdFlushes(path)
+    const created = watch(rig.create({ idempotencyKey: 'once' }))
+    const repeated = watch(rig.create({ idempotencyKey: 'once' }))
+    await turnsUntil(() => held() > 0)
+    const listed = watch(rig.tasks())
+    const seen = watch(createRig(beside, { tenantId: rig.tenantId }).tasks())
+    await turnsUntil(() => held() > 1) // of each instance
+    for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+    expect([created.done, repeated.done, listed.done, seen.done]).toEqual([false, false, false, false])
+    release()
+    expect(await listed.promise).toHaveLength(1)
+    expect(await seen.promise).toHaveLength(1)
+    expect((await created.promise).taskId).toBe((await repeated.promise).taskId)
     const raw = new DatabaseSync(path, { readOnly: true })
     expect(raw.prepare('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' })
     raw.close()
     await store.close()
+    await beside.close()
   })
 
   test('a writer that another process keeps waiting too long answers that the database is not available', async () => {

@@ -6,6 +6,10 @@ import { sqliteText } from './words.ts'
 
 export interface Connection extends Session {
   exec(sql: string): void
+  /** Another number after each commit of another connection, also of another process. */
+  version(): number
+  /** The file itself, wherever links led to. */
+  readonly path: string
   close(): void
 }
 
@@ -27,7 +31,11 @@ export function openConnection(
     return prepared
   }
 
+  const dataVersion = guarded(() => database.prepare('pragma data_version'))
+
   return {
+    path: database.location() ?? path,
+    version: () => guarded(() => Number(dataVersion.get()!['data_version'])),
     exec: (sql) => guarded(() => database.exec(sql)),
     close: () => database.close(),
     all: async <R>(query: Query, params: readonly Value[]) =>

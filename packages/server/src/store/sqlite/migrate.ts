@@ -3,8 +3,7 @@ import { type Applied, checksum, type Migration, pending } from '../sql/migrate.
 import { query } from '../sql/session.ts'
 import type { Connection } from './connection.ts'
 import { MIGRATIONS } from './migrations/index.ts'
-import { beginTransaction } from './transaction.ts'
-import type { Turns } from './turns.ts'
+import { beginTransaction, type Writing } from './transaction.ts'
 
 const APPLIED = query(
   'applied_migrations',
@@ -25,8 +24,9 @@ const RECORD = query(
   () => 'insert into schema_migrations (name, checksum) values ($1, $2)',
 )
 
-export async function migrate(writer: Connection, turns: Turns): Promise<readonly string[]> {
-  const tx = await beginTransaction(writer, turns)
+export async function migrate(writing: Writing): Promise<readonly string[]> {
+  const { writer } = writing
+  const tx = await beginTransaction(writing)
   try {
     writer.exec(`
       create table if not exists schema_migrations (

@@ -1,11 +1,19 @@
 // One transaction on the writing connection, from its turn to its end.
 import type { Transaction } from '../sql/session.ts'
 import type { Connection } from './connection.ts'
+import type { Flusher } from './flusher.ts'
 import type { Turns } from './turns.ts'
 
-export async function beginTransaction(writer: Connection, turns: Turns): Promise<Transaction> {
+export interface Writing {
+  readonly writer: Connection
+  readonly turns: Turns
+  readonly flusher: Flusher
+}
+
+export async function beginTransaction({ writer, turns, flusher }: Writing): Promise<Transaction> {
   const done = await turns.take()
   try {
+    flusher.requireWhole()
     writer.exec('begin immediate')
   } catch (error) {
     done()
@@ -24,6 +32,8 @@ export async function beginTransaction(writer: Connection, turns: Turns): Promis
     commit: async (written) => {
       await written
       end('commit')
+      // Also where nothing was changed: what was found may not be on the disk yet.
+      await flusher.flushed()
     },
     rollback: async () => {
       if (!open) return
