@@ -2,6 +2,7 @@
 import { contract, GateError, type Operation, type OperationKey, routeOf } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../auth/caller.ts'
+import { answerAtOnce } from './bodies.ts'
 import type { Dispatch } from './dispatch.ts'
 import { sendError } from './http-errors.ts'
 import { type Identify, originOf } from './identify.ts'
@@ -31,25 +32,28 @@ function mountOperation(app: FastifyInstance, key: OperationKey, parts: RestPart
   const operation: Operation = contract[key]
   const { method, path } = routeOf(operation)
   const readInput = createInputReader(operation)
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    setReplyHeaders(operation, reply)
+    const input = readInput(request)
+    const call = callOf(request, reply, parts)
+    try {
+      const result = await dispatch(key, input, call)
+      return reply.code(successStatus(operation, result)).send(result)
+    } catch (error) {
+      if (error instanceof GateError) return sendError(error, request, reply)
+      throw error
+    }
+  }
   app.route({
     method,
     url: fastifyPath(path),
-    onRequest: async (request) => {
-      request.caller = await identify(request)
-    },
-    handler: async (request, reply) => {
-      setReplyHeaders(operation, reply)
-      const input = readInput(request)
-      const call = callOf(request, reply, parts)
-      try {
-        const result = await dispatch(key, input, call)
-        reply.code(successStatus(operation, result))
-        return result
-      } catch (error) {
-        if (error instanceof GateError) return sendError(error, request, reply)
-        throw error
-      }
-    },
+    onRequest: [
+      async (request) => {
+        request.caller = await identify(request)
+      },
+      ...(method === 'GET' ? [] : [answerAtOnce(answer)]),
+    ],
+    handler: answer,
   })
 }
 
