@@ -18,6 +18,17 @@ afterAll(() => app.close())
 const authorization = `authorization: ${authorized.authorization}\r\n`
 const nested = `{"type":"a","payload":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`
 
+const version = '2026-07-28'
+const mcp =
+  `${authorization}accept: application/json, text/event-stream\r\nmcp-protocol-version: ${version}\r\n` +
+  'mcp-method: tools/call\r\nmcp-name: asyncgate_create_task\r\n'
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': version,
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const params = { name: 'asyncgate_create_task', arguments: { type: 'a' }, _meta: meta }
+const toolCall = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+
 interface Case {
   readonly body: string | Buffer
   readonly answer: string
@@ -40,6 +51,9 @@ const CASES: Readonly<Record<string, Case>> = {
   'a query besides': { path: '/v1/tasks?type=a', body: '{"type":"a"}', answer: '400 Bad Request' },
   'a refusal of the handler': { body: '{"type":"refused"}', answer: '409 Conflict' },
   'a fault of the handler': { body: '{"type":"broken"}', answer: '500 Internal Server Error' },
+  'a call of MCP': { path: '/mcp', head: mcp, body: toolCall, answer: '200 OK' },
+  'no JSON for MCP': { path: '/mcp', head: mcp, body: '{', answer: '400 Bad Request' },
+  'nothing for MCP': { path: '/mcp', head: mcp, body: '', answer: '400 Bad Request' },
   'no key': { head: '', body: '{"type":"a"}', answer: '401 Unauthorized' },
 }
 

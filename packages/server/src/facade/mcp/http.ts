@@ -3,6 +3,7 @@
 import { contract, GateError } from '@asyncgate/sdk'
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { answerAtOnce } from '../bodies.ts'
 import { type CallLog, type Dispatch, hasScope } from '../dispatch.ts'
 import type { HostGuard } from '../host-guard.ts'
 import { explain, setErrorHeaders } from '../http-errors.ts'
@@ -28,21 +29,27 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
   const { answersPlainCalls = true } = parts
   const answerPlainCall = createPlainAnswer(parts)
   const answerWithLibrary = createLibraryAnswer(app, parts)
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.body === undefined) throw new GateError('invalid_input', 'The body is empty.')
+    reply.header('cache-control', 'no-store')
+    if (callerOf(request).canAskForMore) await refuseForScope(request, parts.dispatch)
+    const call = answersPlainCalls ? plainCallOf(request.headers, request.body) : null
+    return reply.send(
+      await (call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)),
+    )
+  }
   app.post('/mcp', {
-    onRequest: async (request) => {
-      guard(request, parts)
-      request.caller = await parts.identify(request)
-    },
+    onRequest: [
+      async (request) => {
+        guard(request, parts)
+        request.caller = await parts.identify(request)
+      },
+      answerAtOnce(answer),
+    ],
     errorHandler: (error, request, reply) => {
       sendRpcError(explain(error, request, parts.log), request, reply)
     },
-    handler: async (request, reply) => {
-      if (request.body === undefined) throw new GateError('invalid_input', 'The body is empty.')
-      reply.header('cache-control', 'no-store')
-      if (callerOf(request).canAskForMore) await refuseForScope(request, parts.dispatch)
-      const call = answersPlainCalls ? plainCallOf(request.headers, request.body) : null
-      return call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)
-    },
+    handler: answer,
   })
 }
 
