@@ -32,13 +32,14 @@ function mountOperation(app: FastifyInstance, key: OperationKey, parts: RestPart
   const operation: Operation = contract[key]
   const { method, path } = routeOf(operation)
   const readInput = createInputReader(operation)
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     setReplyHeaders(operation, reply)
     const input = readInput(request)
     const call = callOf(request, reply, parts)
     try {
       const result = await dispatch(key, input, call)
-      return reply.code(successStatus(operation, result)).send(result)
+      reply.code(successStatus(operation, result))
+      return result
     } catch (error) {
       if (error instanceof GateError) return sendError(error, request, reply)
       throw error

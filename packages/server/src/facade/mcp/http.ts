@@ -34,9 +34,7 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
     reply.header('cache-control', 'no-store')
     if (callerOf(request).canAskForMore) await refuseForScope(request, parts.dispatch)
     const call = answersPlainCalls ? plainCallOf(request.headers, request.body) : null
-    return reply.send(
-      await (call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)),
-    )
+    return call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)
   }
   app.post('/mcp', {
     onRequest: [
