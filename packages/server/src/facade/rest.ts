@@ -5,13 +5,13 @@ import type { Caller } from '../auth/caller.ts'
 import { answerAtOnce } from './bodies.ts'
 import type { Dispatch } from './dispatch.ts'
 import { sendError } from './http-errors.ts'
-import { type Identify, originOf } from './identify.ts'
+import { type Identify, identifyFirst, originOf } from './identify.ts'
 import { createInputReader } from './rest-input.ts'
 import type { Signals } from './signals.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the route's `authenticate` step, before the body is read. */
+    /** Set by the route's step `identifyFirst`. */
     caller: Caller | null
   }
 }
@@ -48,12 +48,7 @@ function mountOperation(app: FastifyInstance, key: OperationKey, parts: RestPart
   app.route({
     method,
     url: fastifyPath(path),
-    onRequest: [
-      async (request) => {
-        request.caller = await identify(request)
-      },
-      ...(method === 'GET' ? [] : [answerAtOnce(answer)]),
-    ],
+    onRequest: [identifyFirst(identify), ...(method === 'GET' ? [] : [answerAtOnce(answer)])],
     handler: answer,
   })
 }
@@ -69,7 +64,7 @@ export function callOf(request: FastifyRequest, reply: FastifyReply, { signals }
 }
 
 export function callerOf({ caller }: FastifyRequest): Caller {
-  if (caller === null) throw new Error('a route that needs a caller has no authenticate step')
+  if (caller === null) throw new Error('a route that needs a caller does not identify it')
   return caller
 }
 
