@@ -21,14 +21,16 @@ export async function createWithin(
 ): Promise<object> {
   if (admission === undefined) return create()
   const wanted = itemsOf(input)?.length ?? 1
-  await limiter.admitTasks(caller, wanted, admission)
+  const admitting = limiter.admitTasks(caller, wanted, admission)
+  if (admitting instanceof Promise) await admitting
   let created = 0
   try {
     const reply = await create()
     created = (itemsOf(reply) ?? [reply]).filter(isNew).length
     return reply
   } finally {
-    await limiter.refundTasks(caller, wanted - created)
+    const refunding = limiter.refundTasks(caller, wanted - created)
+    if (refunding instanceof Promise) await refunding
   }
 }
 

@@ -4,6 +4,7 @@ import { GateError } from '@asyncgate/sdk'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { AddressLimit } from '../limits/address-limit.ts'
 import { type Limiter, RateLimited } from '../limits/limiter.ts'
+import { cutOffSlowBodies, cutOffUnreadBodies, takeJsonBodies } from './bodies.ts'
 import { allowOrigins } from './cors.ts'
 import type { CallLog, Dispatch } from './dispatch.ts'
 import type { HostGuard } from './host-guard.ts'
@@ -12,7 +13,6 @@ import { createNoteRefusal, createIdentify, type IdentifyParts, type NoteRefusal
 import { mountMcp } from './mcp/http.ts'
 import { mountPages, type Vitals } from './pages.ts'
 import { setRateHeaders } from './rate-headers.ts'
-import { readJson } from './read-json.ts'
 import { requestIdOf } from './request-id.ts'
 import { mountRest } from './rest.ts'
 import { mountContent } from './rest-content.ts'
@@ -150,51 +150,6 @@ function mountSigningIn(app: FastifyInstance, { oauth, signIns }: HttpParts, not
     })
     oauth.mount(scope)
   })
-}
-
-/** Bodies that are read as a whole must be there in time; the server's own limit is that for streamed content. */
-function cutOffSlowBodies(app: FastifyInstance, requestMs: number): void {
-  app.addHook('preParsing', ({ raw, routeOptions }, _reply, payload, done) => {
-    const hasBody =
-      raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined
-    if (hasBody && !routeOptions.config.isStreamed) {
-      const timer = setTimeout(() => raw.destroy(), requestMs).unref()
-      raw.once('close', () => clearTimeout(timer))
-    }
-    done(null, payload)
-  })
-}
-
-/**
- * What was answered before its body was there (a refusal, mostly) has only this long left to send the rest, which nobody reads:
- * who needs no key to be refused must not hold a socket for as long as content may take.
- */
-function cutOffUnreadBodies(app: FastifyInstance, requestMs: number): void {
-  app.server.on('request', (request, response) => {
-    response.once('finish', () => {
-      if (request.complete) return
-      const cutOff = () => {
-        if (!request.complete) request.socket.destroy() // else the connection has gone on to the next request
-      }
-      const timer = setTimeout(cutOff, requestMs).unref()
-      request.once('close', () => clearTimeout(timer))
-    })
-  })
-}
-
-/** `application/json` and nothing else: a form post from a web page must not be taken for a call. */
-function takeJsonBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async ({ headers }: FastifyRequest, body: Buffer) => {
-      const encoding = headers['content-encoding'] ?? 'identity'
-      if (encoding === 'identity') return readJson(body)
-      const message = `Bodies are taken as they are, not as ${encoding}. Leave Content-Encoding out.`
-      throw new GateError('unsupported_media_type', message)
-    },
-  )
 }
 
 function refuseWhileStopping(app: FastifyInstance): void {

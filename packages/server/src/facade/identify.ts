@@ -1,13 +1,14 @@
 // Who sends a request, from where, and whether it may call just now; what is refused is written down.
 import { type AuditEvent, GateError } from '@asyncgate/sdk'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type Caller, DEFAULT_TENANT } from '../auth/caller.ts'
 import { type Authenticate, credentialOf } from '../auth/credential.ts'
 import type { FailedLogins } from '../limits/failed-logins.ts'
 import { type Admission, type Limiter, RateLimited } from '../limits/limiter.ts'
 import type { Audit, Origin } from './audit.ts'
 
-export type Identify = (request: FastifyRequest) => Promise<Caller>
+/** At once for a credential that is known and not limited, as nearly all are. */
+export type Identify = (request: FastifyRequest) => Caller | Promise<Caller>
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -46,24 +47,49 @@ export function createIdentify(
   { authenticate, failedLogins, limiter }: IdentifyParts,
   note: NoteRefusal,
 ): Identify {
-  return async (request) => {
-    let caller: Caller | null = null
-    try {
-      const { headers, ip } = request
-      const found = failedLogins.check(ip, () => authenticate(headers))
-      caller = found instanceof Promise ? await found : found
-      const admitted = limiter.admit(caller)
-      request.admission = admitted instanceof Promise ? await admitted : admitted
+  function admit(request: FastifyRequest, caller: Caller): Caller | Promise<Caller> {
+    const keep = (admission: Admission) => {
+      request.admission = admission
       return caller
-    } catch (thrown) {
-      const error = isGuess(thrown, request) ? failedLogins.refusal(request.ip, thrown) : thrown
-      if (error instanceof RateLimited) request.admission = { shown: error.shown, isUsed: true }
-      if (error instanceof GateError && NOTED.has(error.status)) {
-        const isLimit = error.code === 'rate_limit_exceeded'
-        note(request, error, { event: isLimit ? 'rate_limit.exceeded' : 'authentication.failed', caller })
-      }
-      throw error
     }
+    const admitted = limiter.admit(caller)
+    return admitted instanceof Promise ? admitted.then(keep) : keep(admitted)
+  }
+
+  function refuse(request: FastifyRequest, caller: Caller | null, thrown: unknown): never {
+    const error = isGuess(thrown, request) ? failedLogins.refusal(request.ip, thrown) : thrown
+    if (error instanceof RateLimited) request.admission = { shown: error.shown, isUsed: true }
+    if (error instanceof GateError && NOTED.has(error.status)) {
+      const isLimit = error.code === 'rate_limit_exceeded'
+      note(request, error, { event: isLimit ? 'rate_limit.exceeded' : 'authentication.failed', caller })
+    }
+    throw error
+  }
+
+  return (request) => {
+    let caller: Caller | null = null
+    const admitFound = (found: Caller) => admit(request, (caller = found))
+    try {
+      const found = failedLogins.check(request.ip, () => authenticate(request.headers))
+      const admitted = found instanceof Promise ? found.then(admitFound) : admitFound(found)
+      if (!(admitted instanceof Promise)) return admitted
+      return admitted.catch((thrown: unknown) => refuse(request, caller, thrown))
+    } catch (thrown) {
+      return refuse(request, caller, thrown)
+    }
+  }
+}
+
+/** The step of a route that needs a caller, before the body is read. */
+export function identifyFirst(identify: Identify): onRequestHookHandler {
+  return (request, _reply, goOn) => {
+    const keep = (caller: Caller) => {
+      request.caller = caller
+      goOn()
+    }
+    const found = identify(request)
+    if (found instanceof Promise) found.then(keep, goOn)
+    else keep(found)
   }
 }
 

@@ -9,6 +9,7 @@ import { peek } from '../channel/content.ts'
 import type { OpenResult } from '../result/open.ts'
 import type { Upload } from './handler.ts'
 import { sendError } from './http-errors.ts'
+import { identifyFirst } from './identify.ts'
 import { setRateHeaders } from './rate-headers.ts'
 import { callOf, fastifyPath, type RestParts } from './rest.ts'
 import { createInputReader } from './rest-input.ts'
@@ -40,9 +41,7 @@ function mountOne(scope: FastifyInstance, key: OperationKey, parts: RestParts): 
     url: fastifyPath(route.path),
     exposeHeadRoute: false,
     config: { isStreamed: true },
-    onRequest: async (request) => {
-      request.caller = await parts.identify(request)
-    },
+    onRequest: identifyFirst(parts.identify),
     handler: async (request, reply) => {
       const input = readInput(request)
       const call = callOf(request, reply, parts)

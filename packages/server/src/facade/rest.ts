@@ -2,15 +2,16 @@
 import { contract, GateError, type Operation, type OperationKey, routeOf } from '@asyncgate/sdk'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../auth/caller.ts'
+import { answerAtOnce } from './bodies.ts'
 import type { Dispatch } from './dispatch.ts'
 import { sendError } from './http-errors.ts'
-import { type Identify, originOf } from './identify.ts'
+import { type Identify, identifyFirst, originOf } from './identify.ts'
 import { createInputReader } from './rest-input.ts'
 import type { Signals } from './signals.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the route's `authenticate` step, before the body is read. */
+    /** Set by the route's step `identifyFirst`. */
     caller: Caller | null
   }
 }
@@ -31,25 +32,24 @@ function mountOperation(app: FastifyInstance, key: OperationKey, parts: RestPart
   const operation: Operation = contract[key]
   const { method, path } = routeOf(operation)
   const readInput = createInputReader(operation)
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
+    setReplyHeaders(operation, reply)
+    const input = readInput(request)
+    const call = callOf(request, reply, parts)
+    try {
+      const result = await dispatch(key, input, call)
+      reply.code(successStatus(operation, result))
+      return result
+    } catch (error) {
+      if (error instanceof GateError) return sendError(error, request, reply)
+      throw error
+    }
+  }
   app.route({
     method,
     url: fastifyPath(path),
-    onRequest: async (request) => {
-      request.caller = await identify(request)
-    },
-    handler: async (request, reply) => {
-      setReplyHeaders(operation, reply)
-      const input = readInput(request)
-      const call = callOf(request, reply, parts)
-      try {
-        const result = await dispatch(key, input, call)
-        reply.code(successStatus(operation, result))
-        return result
-      } catch (error) {
-        if (error instanceof GateError) return sendError(error, request, reply)
-        throw error
-      }
-    },
+    onRequest: [identifyFirst(identify), ...(method === 'GET' ? [] : [answerAtOnce(answer)])],
+    handler: answer,
   })
 }
 
@@ -64,7 +64,7 @@ export function callOf(request: FastifyRequest, reply: FastifyReply, { signals }
 }
 
 export function callerOf({ caller }: FastifyRequest): Caller {
-  if (caller === null) throw new Error('a route that needs a caller has no authenticate step')
+  if (caller === null) throw new Error('a route that needs a caller does not identify it')
   return caller
 }
 

@@ -23,10 +23,10 @@ export interface Admission {
 export interface Limiter {
   /** One call. Throws `rate_limit_exceeded`. */
   admit(caller: Caller): Admission | Promise<Admission>
-  /** Tasks that a call is about to create. */
-  admitTasks(caller: Caller, count: number, admission: Admission): Promise<void>
+  /** Tasks that a call is about to create. At once where they are known not to be limited. */
+  admitTasks(caller: Caller, count: number, admission: Admission): void | Promise<void>
   /** Those of them that were not created after all. */
-  refundTasks(caller: Caller, count: number): Promise<void>
+  refundTasks(caller: Caller, count: number): void | Promise<void>
   /** For replies to nobody in particular. */
   readonly anonymous: Shown
 }
@@ -99,8 +99,16 @@ export function createLimiter(parts: LimiterParts): Limiter {
     return { shown: { bucket: `tenant:${caller.tenantId}:calls`, rate: null }, isUsed: false }
   }
 
-  function tasksBucket(tenantId: string, { limits }: Plan): Bucket | null {
-    return bucketOf(tenantId, `tenant:${tenantId}:tasks`, perHour(limits.tasksPerHour))
+  function withTasksBucket(
+    tenantId: string,
+    use: (bucket: Bucket) => void | Promise<void>,
+  ): void | Promise<void> {
+    const useIn = ({ limits }: Plan) => {
+      const bucket = bucketOf(tenantId, `tenant:${tenantId}:tasks`, perHour(limits.tasksPerHour))
+      return bucket === null ? undefined : use(bucket)
+    }
+    const plan = plans.planOf(tenantId)
+    return plan instanceof Promise ? plan.then(useIn) : useIn(plan)
   }
 
   return {
@@ -111,18 +119,18 @@ export function createLimiter(parts: LimiterParts): Limiter {
         ? plan.then((read) => admitUnder(caller, read))
         : admitUnder(caller, plan)
     },
-    admitTasks: async ({ tenantId }, count, admission) => {
-      const bucket = tasksBucket(tenantId, await plans.planOf(tenantId))
-      if (bucket === null || count === 0) return
-      const answer = await buckets.spend(bucket, count)
-      const shown = shownOf(bucket, answer)
-      admission.shown = answer.ok ? tighter(admission.shown, shown) : shown
-      if (!answer.ok) throw new RateLimited(bucket, answer, 'tasks')
-    },
-    refundTasks: async ({ tenantId }, count) => {
-      const bucket = tasksBucket(tenantId, await plans.planOf(tenantId))
-      if (bucket !== null && count > 0) buckets.refund(bucket, count)
-    },
+    admitTasks: ({ tenantId }, count, admission) =>
+      withTasksBucket(tenantId, async (bucket) => {
+        if (count === 0) return
+        const answer = await buckets.spend(bucket, count)
+        const shown = shownOf(bucket, answer)
+        admission.shown = answer.ok ? tighter(admission.shown, shown) : shown
+        if (!answer.ok) throw new RateLimited(bucket, answer, 'tasks')
+      }),
+    refundTasks: ({ tenantId }, count) =>
+      withTasksBucket(tenantId, (bucket) => {
+        if (count > 0) buckets.refund(bucket, count)
+      }),
   }
 }
 

@@ -15,9 +15,10 @@ const TENANTS_MAX = 10_000
 const COMPILED_MAX = 500
 
 export interface TypeRegistry {
-  find(tenantId: string, type: string): Promise<TaskType | null>
+  /** At once, where it is known. */
+  find(tenantId: string, type: string): TaskType | null | Promise<TaskType | null>
   /** The tenant accepts no types but registered ones. */
-  isRegisteredOnly(tenantId: string): Promise<boolean>
+  isRegisteredOnly(tenantId: string): boolean | Promise<boolean>
   /** Null where the type has none. */
   schemaOf(type: TaskType): PayloadSchema | null
   put(type: TaskType): Promise<TaskType>
@@ -45,8 +46,8 @@ export function createTypeRegistry(parts: {
   const compiled = createLatest<PayloadSchema>(COMPILED_MAX)
 
   return {
-    find: async (tenantId, type) => types.get(keyOf(tenantId, type)),
-    isRegisteredOnly: async (tenantId) => tenants.get(tenantId),
+    find: (tenantId, type) => types.get(keyOf(tenantId, type)),
+    isRegisteredOnly: tenants.get,
     schemaOf: ({ paramsSchema: text }) => {
       if (text === null) return null
       const known = compiled.get(text)

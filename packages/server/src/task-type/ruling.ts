@@ -29,10 +29,10 @@ export async function ruleOn(
   tenantId: string,
   registry: TypeRegistry,
 ): Promise<Ruling[]> {
-  const [registeredOnly, types] = await Promise.all([
-    registry.isRegisteredOnly(tenantId),
-    Promise.all(tasks.map(({ type }) => registry.find(tenantId, type))),
-  ])
+  const asked = registry.isRegisteredOnly(tenantId)
+  const found = together(tasks.map(({ type }) => registry.find(tenantId, type)))
+  const isToCome = asked instanceof Promise || found instanceof Promise
+  const [registeredOnly, types] = isToCome ? await Promise.all([asked, found]) : [asked, found]
   const checks: Check[] = []
   const refusals = tasks.map((task, index) => {
     const type = types[index] ?? null
@@ -47,6 +47,12 @@ export async function ruleOn(
       refusal === 'checked' ? (verdicts.next().value ?? null) : (refusal ?? null),
     )
   })
+}
+
+/** At once where all of them are known, as they nearly always are. */
+function together<T>(values: readonly (T | Promise<T>)[]): readonly T[] | Promise<T[]> {
+  const isToCome = values.some((value) => value instanceof Promise)
+  return isToCome ? Promise.all(values) : (values as readonly T[]) // none of them is a promise
 }
 
 /** All payloads of a call are checked together, so that their time is bounded together. */

@@ -23,11 +23,17 @@ export async function toCreations(
   { caller, acting }: CallContext,
   { plans, types }: Pick<HandlerParts, 'plans' | 'types'>,
 ): Promise<Each<Creation>[]> {
-  const { policy } = await plans.planOf(caller.tenantId)
+  const plan = plans.planOf(caller.tenantId)
+  const { policy } = plan instanceof Promise ? await plan : plan
   const drafts = items.map((item) => eachThen(item, (input) => toDraft(input, acting, policy)))
   const wanted = drafts.flatMap((draft) => (draft.ok ? [draft.value] : []))
   const rulings = await ruleOn(
-    wanted.map(({ task, payloadBytes: bytes }) => ({ ...task, bytes })),
+    wanted.map(({ task: { type, payload, concurrencyKey }, payloadBytes: bytes }) => ({
+      type,
+      payload,
+      concurrencyKey,
+      bytes,
+    })),
     caller.tenantId,
     types,
   )

@@ -2,11 +2,12 @@
 // another one before it, so that any instance of AsyncGate can answer any request.
 import { contract, GateError } from '@asyncgate/sdk'
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { answerAtOnce } from '../bodies.ts'
 import { type CallLog, type Dispatch, hasScope } from '../dispatch.ts'
 import type { HostGuard } from '../host-guard.ts'
 import { explain, setErrorHeaders } from '../http-errors.ts'
-import { type Identify, type NoteRefusal, originOf } from '../identify.ts'
+import { type Identify, identifyFirst, type NoteRefusal, originOf } from '../identify.ts'
 import { callerOf } from '../rest.ts'
 import type { Signals } from '../signals.ts'
 import { operationOf } from './names.ts'
@@ -28,30 +29,31 @@ export function mountMcp(app: FastifyInstance, parts: McpHttpParts): void {
   const { answersPlainCalls = true } = parts
   const answerPlainCall = createPlainAnswer(parts)
   const answerWithLibrary = createLibraryAnswer(app, parts)
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.body === undefined) throw new GateError('invalid_input', 'The body is empty.')
+    reply.header('cache-control', 'no-store')
+    if (callerOf(request).canAskForMore) await refuseForScope(request, parts.dispatch)
+    const call = answersPlainCalls ? plainCallOf(request.headers, request.body) : null
+    return call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)
+  }
   app.post('/mcp', {
-    onRequest: async (request) => {
-      guard(request, parts)
-      request.caller = await parts.identify(request)
-    },
+    onRequest: [guardFirst(parts), identifyFirst(parts.identify), answerAtOnce(answer)],
     errorHandler: (error, request, reply) => {
       sendRpcError(explain(error, request, parts.log), request, reply)
     },
-    handler: async (request, reply) => {
-      if (request.body === undefined) throw new GateError('invalid_input', 'The body is empty.')
-      reply.header('cache-control', 'no-store')
-      if (callerOf(request).canAskForMore) await refuseForScope(request, parts.dispatch)
-      const call = answersPlainCalls ? plainCallOf(request.headers, request.body) : null
-      return call ? answerPlainCall(call, request, reply) : answerWithLibrary(request, reply)
-    },
+    handler: answer,
   })
 }
 
-function guard(request: FastifyRequest, { hostGuard, noteRefusal }: McpHttpParts): void {
-  try {
-    hostGuard(request.headers)
-  } catch (error) {
-    noteRefusal(request, error as GateError, { event: 'authorization.failed' }) // it throws nothing else
-    throw error
+function guardFirst({ hostGuard, noteRefusal }: McpHttpParts): onRequestHookHandler {
+  return (request, _reply, done) => {
+    try {
+      hostGuard(request.headers)
+    } catch (error) {
+      noteRefusal(request, error as GateError, { event: 'authorization.failed' }) // it throws nothing else
+      throw error
+    }
+    done()
   }
 }
 
