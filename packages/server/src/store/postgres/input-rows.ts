@@ -29,13 +29,13 @@ export function inputArrays(
   rows: readonly object[],
 ): (Buffer | string)[] {
   return columns.map(([name, type]) => {
-    const values = new Array<unknown>(rows.length)
+    const values: unknown[] = []
     let isEmpty = true
-    for (let at = 0; at < rows.length; at += 1) {
+    for (const row of rows) {
       // A row of the columns that are asked for.
-      const value = (rows[at] as Readonly<Record<string, unknown>>)[name] ?? null
+      const value = (row as Readonly<Record<string, unknown>>)[name] ?? null
       if (value !== null) isEmpty = false
-      values[at] = value
+      values.push(value)
     }
     return isEmpty ? NO_VALUES : binaryArray(type, values)
   })
