@@ -138,8 +138,9 @@ export function createEngine(parts: EngineParts): Engine {
       },
     })
     try {
-      parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
+      // First, since somebody waits for it.
       tell(tenantId, changes)
+      parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
     } catch (error) {
       // It is committed: nothing that goes wrong from here on may look as if it were not.
       onError(error)

@@ -166,6 +166,20 @@ test('a claim that waits for what another transaction holds is looked at again i
   expect(answers).toEqual([['w', ['a']]])
 })
 
+test('what another transaction holds is asked for again at once only by a claim that cannot wait', async () => {
+  let asked = 0
+  const attempt = async () => {
+    asked += 1
+    return [{ grants: [], again: false, held: true }]
+  }
+  const { claim, clock } = scene({ attempt })
+  void claim('patient')
+  await clock.advance(0)
+  expect(asked).toBe(1)
+  await scene({ attempt }).claim('in a hurry', { waitMs: 0 })
+  expect(asked).toBe(1 + 5)
+})
+
 test('a claim that is told to ask again does so only as long as somebody wants the answer', async () => {
   const gone = new AbortController()
   let asked = 0

@@ -81,13 +81,20 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     return tenant
   }
 
-  /** Candidates without room are parked as they are met, so asking again makes progress and ends. */
-  async function attemptOnce(tenantId: string, command: ClaimCommand, signal: AbortSignal): Promise<Claimed> {
+  /**
+   * Candidates without room are parked as they are met, so asking again makes progress and ends. What others hold is asked
+   * for again only by who cannot wait: mostly it is taken, and asking would hold up the commit that takes it.
+   */
+  async function attemptOnce(
+    tenantId: string,
+    command: ClaimCommand,
+    { canWait, signal }: { canWait: boolean; signal: AbortSignal },
+  ): Promise<Claimed> {
     for (let looks = 1; ; looks += 1) {
       const [claimed = NOTHING] = await attempt(tenantId, [
         { ...command, spare: looks > 1 ? SPARE_CANDIDATES : 0 },
       ])
-      const isWorthAnother = claimed.again || (claimed.held === true && looks < HELD_LOOKS_MAX)
+      const isWorthAnother = claimed.again || (claimed.held === true && !canWait && looks < HELD_LOOKS_MAX)
       if (claimed.grants.length > 0 || !isWorthAnother || stopped || signal.aborted) return claimed
     }
   }
@@ -101,7 +108,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const until = clock.now() + waitMs
     for (;;) {
       const { wakes } = tenant
-      const { grants, held } = await attemptOnce(tenantId, command, signal)
+      const { grants, held } = await attemptOnce(tenantId, command, { canWait: waitMs > 0, signal })
       if (grants.length > 0) return grants
       if (stopped || signal.aborted || clock.now() >= until) return []
       if (tenant.wakes !== wakes) continue

@@ -1,6 +1,6 @@
 // The connection on which instances speak to each other, over LISTEN and NOTIFY and outside of every transaction. It comes
 // back by itself after an outage, and knows whether anybody else is on the line. With the commit itself a notification would
-// be heard a tenth of a millisecond sooner, but the commit takes three tenths longer, and others that notify wait for it.
+// be heard a fifth of a millisecond sooner, but that commit takes a quarter longer, and every other one that notifies waits for it.
 import { Client, type ClientConfig, DatabaseError } from 'pg'
 import type { Log } from '../../log.ts'
 import { type Company, createCompany } from './company.ts'
