@@ -39,6 +39,8 @@ interface Tenant {
   readonly groups: Groups
   /** Grows with every wake, so that a wake during a fruitless attempt is not lost. */
   wakes: number
+  /** There may be a delay that nobody has looked up yet. */
+  newDelays: boolean
   serving: boolean
   timer: { readonly at: number; readonly cancel: () => void } | null
 }
@@ -49,7 +51,8 @@ export interface WaitingClaims {
     command: ClaimCommand,
     options: { readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<readonly Grant[]>
-  wake(tenantId: string): void
+  /** `newDelays`: what there is may be for later. The next delay is looked up only then: it is a read for each wake. */
+  wake(tenantId: string, newDelays?: boolean): void
   /** Those who wait for tasks that a commit is about to create. */
   ride(tenantId: string, coming: readonly Wanted[]): Ride | null
   count(): number
@@ -75,7 +78,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   function tenantOf(tenantId: string): Tenant {
     let tenant = tenants.get(tenantId)
     if (tenant === undefined) {
-      tenant = { groups: new Map(), wakes: 0, serving: false, timer: null }
+      tenant = { groups: new Map(), wakes: 0, newDelays: false, serving: false, timer: null }
       tenants.set(tenantId, tenant)
     }
     return tenant
@@ -150,10 +153,11 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     })
   }
 
-  function wake(tenantId: string): void {
+  function wake(tenantId: string, newDelays = true): void {
     const tenant = tenants.get(tenantId)
     if (tenant === undefined) return
     tenant.wakes += 1
+    tenant.newDelays ||= newDelays
     if (tenant.serving || tenant.groups.size === 0) return
     serve(tenantId, tenant).catch(onError)
   }
@@ -171,10 +175,11 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
       tenant.serving = false
       lookAgain(tenantId, tenant, clock.now() + POLL_MS)
     }
-    if (tenant.groups.size > 0) await awaitNextDelay(tenantId, tenant)
+    if (tenant.groups.size > 0 && tenant.newDelays) await awaitNextDelay(tenantId, tenant)
   }
 
   async function awaitNextDelay(tenantId: string, tenant: Tenant): Promise<void> {
+    tenant.newDelays = false
     const dueAt = await nextEligibleAt(tenantId)
     if (dueAt === null) return
     const now = clock.now()
@@ -242,7 +247,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
       commands,
       end: (claims) => {
         end(claims)
-        if (tenant.wakes !== wakes) wake(tenantId)
+        if (tenant.wakes !== wakes) wake(tenantId, false)
       },
     }
   }

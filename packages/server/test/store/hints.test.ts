@@ -7,8 +7,8 @@ import type { Hint, Store } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
-const READY = { tenantId: 'the tenant', ready: true, ended: false }
-const MESSAGE = '1 0 the tenant'
+const READY = { tenantId: 'the tenant', ready: true, delayed: false, ended: false }
+const MESSAGE = '1 0 0 the tenant'
 /** Far longer than it takes a newcomer to know that it is alone. */
 const PATIENCE = { timeout: 20_000, interval: 20 }
 /** Two go together only if they follow each other within 5 ms. */

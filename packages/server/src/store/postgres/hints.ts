@@ -42,6 +42,7 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
       waiting.set(tenantId, {
         tenantId,
         ready: hint.ready || before?.ready === true,
+        delayed: hint.delayed || before?.delayed === true,
         ended: hint.ended || before?.ended === true,
       })
       if (pause === null) flush()
@@ -58,11 +59,11 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
   }
 }
 
-function messageOf({ tenantId, ready, ended }: Hint): string {
-  return `${Number(ready)} ${Number(ended)} ${tenantId}`
+function messageOf({ tenantId, ready, delayed, ended }: Hint): string {
+  return `${Number(ready)} ${Number(delayed)} ${Number(ended)} ${tenantId}`
 }
 
 function hintFrom(message: string): Hint {
-  const [ready, ended, ...tenant] = message.split(' ')
-  return { tenantId: tenant.join(' '), ready: ready === '1', ended: ended === '1' }
+  const [ready, delayed, ended, ...tenant] = message.split(' ')
+  return { tenantId: tenant.join(' '), ready: ready === '1', delayed: delayed === '1', ended: ended === '1' }
 }
