@@ -97,6 +97,18 @@ test('an instance that is alone tells nobody, and whoever says hello is answered
   await until(() => expect(heard).toContain(MESSAGE))
 })
 
+test('many newcomers at once are answered, and told', async () => {
+  const { store } = await startInstance()
+  await until(() => expect(heard).toContain('hello'))
+  // Each in a transaction of its own, since the database drops what a transaction says twice.
+  await ear.query("begin; select pg_notify('asyncgate', 'hello'); commit;".repeat(8))
+  await until(() => expect(heard.filter((message) => message === 'here')).toHaveLength(8))
+  heard.length = 0
+  const telling = setInterval(() => store.hint(READY), APART_MS)
+  await until(() => expect(heard.filter((message) => message === MESSAGE).length).toBeGreaterThan(10))
+  clearInterval(telling)
+})
+
 test('an instance that was alone tells one that comes later, and hears it', async () => {
   const first = await startInstance()
   await untilSilent(first.store)
