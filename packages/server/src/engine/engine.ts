@@ -9,7 +9,7 @@ import type { Wanted } from './matching.ts'
 import { isTerminal } from './model.ts'
 import { needsOf } from './needs.ts'
 import type { Policy } from './policy.ts'
-import type { Changes, Transactor } from './unit.ts'
+import type { Changes, Hint, Transactor } from './unit.ts'
 import { createWaitingClaims } from './waiting-claims.ts'
 import { createWaitingReads, type WaitingReads } from './waiting-reads.ts'
 
@@ -26,8 +26,8 @@ export interface EngineStore extends Transactor {
     taskIds: readonly string[],
   ): Promise<readonly { readonly taskId: string; readonly dependsOn: readonly string[] }[]>
   nextEligibleAt(tenantId: string): Promise<number | null>
-  hint(hint: { tenantId: string; ready: boolean; ended: boolean }): void
-  onHint(listener: (hint: { tenantId: string; ready: boolean; ended: boolean }) => void): () => void
+  hint(hint: Hint): void
+  onHint(listener: (hint: Hint) => void): () => void
 }
 
 export interface Committed {
@@ -85,8 +85,8 @@ export function createEngine(parts: EngineParts): Engine {
     clock,
     onError,
   })
-  const unsubscribe = store.onHint(({ tenantId, ready, ended }) => {
-    if (ready) claims.wake(tenantId)
+  const unsubscribe = store.onHint(({ tenantId, ready, delayed, ended }) => {
+    if (ready || delayed) claims.wake(tenantId, delayed)
     if (ended) reads.endedElsewhere(tenantId)
   })
 
@@ -138,8 +138,9 @@ export function createEngine(parts: EngineParts): Engine {
       },
     })
     try {
-      parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
+      // First, since somebody waits for it.
       tell(tenantId, changes)
+      parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
     } catch (error) {
       // It is committed: nothing that goes wrong from here on may look as if it were not.
       onError(error)
@@ -149,13 +150,15 @@ export function createEngine(parts: EngineParts): Engine {
 
   function tell(tenantId: string, changes: Changes): void {
     const after = [...changes.createdTasks, ...changes.changedTasks.map((change) => change.after)]
-    const ready = after.some(({ state }) => state.place === 'ready' || state.place === 'delayed')
+    const ready = after.some(({ state }) => state.place === 'ready')
+    const delayed = after.some(({ state }) => state.place === 'delayed')
     const ended = after
       .filter(({ state }) => isTerminal(state.status))
       .map(({ definition }) => definition.taskId)
-    if (ready) claims.wake(tenantId)
+    if (ready || delayed) claims.wake(tenantId, delayed)
     if (ended.length > 0) reads.ended(tenantId, ended)
-    if (ready || ended.length > 0) store.hint({ tenantId, ready, ended: ended.length > 0 })
+    if (ready || delayed || ended.length > 0)
+      store.hint({ tenantId, ready, delayed, ended: ended.length > 0 })
   }
 
   /**

@@ -81,6 +81,14 @@ export interface Changes {
   readonly sightings: readonly Sighting[]
 }
 
+/** What other instances hear of a commit, of a tenant's tasks: that there are some now, or will be, or that some ended. */
+export interface Hint {
+  readonly tenantId: string
+  readonly ready: boolean
+  readonly delayed: boolean
+  readonly ended: boolean
+}
+
 export interface Decision<T> {
   readonly changes: Changes
   readonly result: T

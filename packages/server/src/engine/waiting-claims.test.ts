@@ -1,6 +1,5 @@
 // Claims that wait: who is served, when, and what becomes of work that nobody is there to take any more.
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/virtual-clock.ts'
 import { grantOf, scene, TENANT } from '../../test/waiting-scene.ts'
 import type { Grant } from './decide/claim.ts'
 
@@ -68,21 +67,6 @@ test('work that arrives during a fruitless attempt is not missed', async () => {
   expect(answers).toEqual([['w', ['a']]])
 })
 
-test('work that arrives while the next delay is looked up is not missed', async () => {
-  const clock = createVirtualClock()
-  const { claim, claims, answers, offer } = scene({
-    clock,
-    nextEligibleAt: () => new Promise((resolve) => clock.after(50, () => resolve(null))),
-  })
-  void claim('w')
-  await clock.advance(100)
-  claims.wake(TENANT)
-  await clock.advance(10)
-  await offer('a')
-  await clock.advance(40)
-  expect(answers).toEqual([['w', ['a']]])
-})
-
 test('while everybody who waits is on their way in a commit, nothing is asked for', async () => {
   const { claim, claims, clock, attempts, offer, answers } = scene()
   void claim('w')
@@ -117,43 +101,6 @@ test('newcomers do not put off the look that others wait for', async () => {
   expect(answers).toContainEqual(['first', ['a']])
 })
 
-test('a claim is looked at again when the next delay ends', async () => {
-  const clock = createVirtualClock()
-  const dueAt = clock.now() + 300
-  const { claim, work, attempts, answers } = scene({
-    clock,
-    nextEligibleAt: async () => (clock.now() < dueAt ? dueAt : null),
-  })
-  void claim('w')
-  await clock.advance(299)
-  expect(attempts).toHaveLength(1)
-  work.push('a')
-  await clock.advance(1)
-  expect(answers).toEqual([['w', ['a']]])
-})
-
-test('a delay that became known while claims waited wakes them when it ends', async () => {
-  const clock = createVirtualClock()
-  let dueAt: number | null = null
-  const { claim, claims, work, answers } = scene({ clock, nextEligibleAt: async () => dueAt })
-  void claim('w')
-  await clock.advance(100)
-  dueAt = clock.now() + 250
-  claims.wake(TENANT)
-  await clock.advance(249)
-  work.push('a')
-  expect(answers).toEqual([])
-  await clock.advance(1)
-  expect(answers).toEqual([['w', ['a']]])
-})
-
-test('a delay that has ended, but whose task another instance holds, is not asked for without a pause', async () => {
-  const { claim, clock, attempts } = scene({ nextEligibleAt: async () => 0 })
-  void claim('w')
-  await clock.advance(1_000)
-  expect(attempts.length).toBeLessThan(50)
-})
-
 test('a claim that waits for what another transaction holds is looked at again in a moment', async () => {
   const free: Grant[] = []
   const { claim, clock, answers } = scene({
@@ -164,6 +111,20 @@ test('a claim that waits for what another transaction holds is looked at again i
   free.push(grantOf('a'))
   await clock.advance(100)
   expect(answers).toEqual([['w', ['a']]])
+})
+
+test('what another transaction holds is asked for again at once only by a claim that cannot wait', async () => {
+  let asked = 0
+  const attempt = async () => {
+    asked += 1
+    return [{ grants: [], again: false, held: true }]
+  }
+  const { claim, clock } = scene({ attempt })
+  void claim('patient')
+  await clock.advance(0)
+  expect(asked).toBe(1)
+  await scene({ attempt }).claim('in a hurry', { waitMs: 0 })
+  expect(asked).toBe(1 + 5)
 })
 
 test('a claim that is told to ask again does so only as long as somebody wants the answer', async () => {

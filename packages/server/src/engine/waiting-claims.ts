@@ -39,6 +39,8 @@ interface Tenant {
   readonly groups: Groups
   /** Grows with every wake, so that a wake during a fruitless attempt is not lost. */
   wakes: number
+  /** There may be a delay that nobody has looked up yet. */
+  newDelays: boolean
   serving: boolean
   timer: { readonly at: number; readonly cancel: () => void } | null
 }
@@ -49,7 +51,8 @@ export interface WaitingClaims {
     command: ClaimCommand,
     options: { readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<readonly Grant[]>
-  wake(tenantId: string): void
+  /** `newDelays`: what there is may be for later. The next delay is looked up only then: it is a read for each wake. */
+  wake(tenantId: string, newDelays?: boolean): void
   /** Those who wait for tasks that a commit is about to create. */
   ride(tenantId: string, coming: readonly Wanted[]): Ride | null
   count(): number
@@ -75,19 +78,26 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   function tenantOf(tenantId: string): Tenant {
     let tenant = tenants.get(tenantId)
     if (tenant === undefined) {
-      tenant = { groups: new Map(), wakes: 0, serving: false, timer: null }
+      tenant = { groups: new Map(), wakes: 0, newDelays: false, serving: false, timer: null }
       tenants.set(tenantId, tenant)
     }
     return tenant
   }
 
-  /** Candidates without room are parked as they are met, so asking again makes progress and ends. */
-  async function attemptOnce(tenantId: string, command: ClaimCommand, signal: AbortSignal): Promise<Claimed> {
+  /**
+   * Candidates without room are parked as they are met, so asking again makes progress and ends. What others hold is asked
+   * for again only by who cannot wait: mostly it is taken, and asking would hold up the commit that takes it.
+   */
+  async function attemptOnce(
+    tenantId: string,
+    command: ClaimCommand,
+    { canWait, signal }: { canWait: boolean; signal: AbortSignal },
+  ): Promise<Claimed> {
     for (let looks = 1; ; looks += 1) {
       const [claimed = NOTHING] = await attempt(tenantId, [
         { ...command, spare: looks > 1 ? SPARE_CANDIDATES : 0 },
       ])
-      const isWorthAnother = claimed.again || (claimed.held === true && looks < HELD_LOOKS_MAX)
+      const isWorthAnother = claimed.again || (claimed.held === true && !canWait && looks < HELD_LOOKS_MAX)
       if (claimed.grants.length > 0 || !isWorthAnother || stopped || signal.aborted) return claimed
     }
   }
@@ -101,7 +111,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const until = clock.now() + waitMs
     for (;;) {
       const { wakes } = tenant
-      const { grants, held } = await attemptOnce(tenantId, command, signal)
+      const { grants, held } = await attemptOnce(tenantId, command, { canWait: waitMs > 0, signal })
       if (grants.length > 0) return grants
       if (stopped || signal.aborted || clock.now() >= until) return []
       if (tenant.wakes !== wakes) continue
@@ -143,10 +153,11 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     })
   }
 
-  function wake(tenantId: string): void {
+  function wake(tenantId: string, newDelays = true): void {
     const tenant = tenants.get(tenantId)
     if (tenant === undefined) return
     tenant.wakes += 1
+    tenant.newDelays ||= newDelays
     if (tenant.serving || tenant.groups.size === 0) return
     serve(tenantId, tenant).catch(onError)
   }
@@ -164,10 +175,11 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
       tenant.serving = false
       lookAgain(tenantId, tenant, clock.now() + POLL_MS)
     }
-    if (tenant.groups.size > 0) await awaitNextDelay(tenantId, tenant)
+    if (tenant.groups.size > 0 && tenant.newDelays) await awaitNextDelay(tenantId, tenant)
   }
 
   async function awaitNextDelay(tenantId: string, tenant: Tenant): Promise<void> {
+    tenant.newDelays = false
     const dueAt = await nextEligibleAt(tenantId)
     if (dueAt === null) return
     const now = clock.now()
@@ -235,7 +247,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
       commands,
       end: (claims) => {
         end(claims)
-        if (tenant.wakes !== wakes) wake(tenantId)
+        if (tenant.wakes !== wakes) wake(tenantId, false)
       },
     }
   }

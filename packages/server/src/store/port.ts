@@ -8,7 +8,7 @@ import type {
   Task,
   TaskStatus,
 } from '../engine/model.ts'
-import type { Transactor, Unit } from '../engine/unit.ts'
+import type { Hint, Transactor, Unit } from '../engine/unit.ts'
 import type { Usage } from '../engine/usage.ts'
 import type { AccountStore } from './accounts.ts'
 import type { AuditStore } from './audit.ts'
@@ -87,7 +87,7 @@ export interface Store
   stats(now: number): Promise<Stats>
   /** Compares the index of obligations with the receipts themselves: the ids that disagree. */
   findDoubtfulObligations(limit: number): Promise<readonly string[]>
-  /** Tells other instances that something became ready or ended. Only a hint; never needed for correctness. */
+  /** Tells other instances of a commit. Only a hint; never needed for correctness. */
   hint(hint: Hint): void
   onHint(listener: (hint: Hint) => void): () => void
 
@@ -110,11 +110,7 @@ export interface Breach {
   readonly remedy: string
 }
 
-export interface Hint {
-  readonly tenantId: string
-  readonly ready: boolean
-  readonly ended: boolean
-}
+export type { Hint }
 
 /** A task as readers see it. */
 export interface TaskView extends Task {

@@ -129,14 +129,14 @@ describe('postgres', () => {
     receiver.onHint((hint) => received.push(hint) === 2 && resolve())
     // Listening begins in the background; a hint sent before is lost, as hints may be.
     const sending = setInterval(() => {
-      sender.hint({ tenantId: 'first', ready: true, ended: false })
-      sender.hint({ tenantId: 'the tenant', ready: true, ended: false })
-      sender.hint({ tenantId: 'the tenant', ready: false, ended: true })
+      sender.hint({ tenantId: 'first', ready: true, delayed: false, ended: false })
+      sender.hint({ tenantId: 'the tenant', ready: true, delayed: false, ended: false })
+      sender.hint({ tenantId: 'the tenant', ready: false, delayed: true, ended: true })
     }, 100)
     await promise
     clearInterval(sending)
-    expect(received).toContainEqual({ tenantId: 'first', ready: true, ended: false })
-    expect(received).toContainEqual({ tenantId: 'the tenant', ready: true, ended: true })
+    expect(received).toContainEqual({ tenantId: 'first', ready: true, delayed: false, ended: false })
+    expect(received).toContainEqual({ tenantId: 'the tenant', ready: true, delayed: true, ended: true })
     expect(own).toEqual([])
     await Promise.all([sender.close(), receiver.close()])
   })

@@ -1,0 +1,149 @@
+// Hints between instances on one PostgreSQL: who is told, and that somebody who is alone tells nobody.
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { Client } from 'pg'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Hint, Store } from '../../src/store/port.ts'
+import { createPostgresStore } from '../../src/store/postgres/index.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+
+const READY = { tenantId: 'the tenant', ready: true, delayed: false, ended: false }
+const MESSAGE = '1 0 0 the tenant'
+/** Far longer than it takes a newcomer to know that it is alone. */
+const PATIENCE = { timeout: 20_000, interval: 20 }
+/** Two go together only if they follow each other within 5 ms. */
+const APART_MS = 20
+const UNHEARD_IN_A_ROW = 20
+
+let database: TestDatabase
+let ear: Client
+let heard: string[]
+let stores: Store[]
+
+beforeEach(async () => {
+  database = await createDatabase()
+  stores = []
+  heard = []
+  // Says nothing of its own accord, so that an instance beside it is alone.
+  ear = new Client({ connectionString: database.url })
+  await ear.connect()
+  ear.on('notification', ({ payload = '' }) => heard.push(payload))
+  await ear.query('listen asyncgate')
+})
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()))
+  await ear.end()
+  await database.drop()
+})
+
+async function startInstance(url = database.url) {
+  const store = await createPostgresStore({ url, poolSize: 2, preparedStatements: true })
+  stores.push(store)
+  const hints: Hint[] = []
+  store.onHint((hint) => hints.push(hint))
+  return { store, hints }
+}
+
+const until = (look: () => void) => vi.waitFor(look, PATIENCE)
+const say = (message: string) => ear.query('select pg_notify($1, $2)', ['asyncgate', message])
+
+/** Tells again and again, until nobody is told any more. */
+async function untilSilent(store: Store): Promise<void> {
+  let unheard = 0
+  const telling = setInterval(() => {
+    unheard = heard.includes(MESSAGE) ? 0 : unheard + 1
+    heard.length = 0
+    store.hint(READY)
+  }, APART_MS)
+  try {
+    await until(() => expect(unheard).toBeGreaterThan(UNHEARD_IN_A_ROW))
+  } finally {
+    clearInterval(telling)
+  }
+}
+
+/** Between us and the server, and giving a number of its own for the server's process, as poolers do. */
+async function startPooler(): Promise<Server> {
+  const { hostname, port } = new URL(database.url)
+  const pooler = createServer((client) => {
+    const server = connect(Number(port), hostname)
+    client.pipe(server)
+    // Bytes, since no encoding is set.
+    server.on('data', (bytes) => client.write(renumbered(bytes as Buffer)))
+    server.on('end', () => client.end())
+    for (const socket of [client, server]) socket.on('error', () => [client, server].map((s) => s.destroy()))
+  })
+  pooler.listen(0, '127.0.0.1')
+  await once(pooler, 'listening')
+  return pooler
+}
+
+/** BackendKeyData: a letter, its length, the process, a secret. */
+const KEY_DATA = Buffer.from([0x4b, 0, 0, 0, 12])
+
+function renumbered(bytes: Buffer): Buffer {
+  const at = bytes.indexOf(KEY_DATA)
+  if (at >= 0) bytes.writeInt32BE(1_234_567, at + KEY_DATA.length)
+  return bytes
+}
+
+test('an instance that is alone tells nobody, and whoever says hello is answered and told', async () => {
+  const { store } = await startInstance()
+  await untilSilent(store)
+  await say('hello')
+  await until(() => expect(heard).toContain('here'))
+  expect(heard).not.toContain(MESSAGE)
+  store.hint(READY)
+  await until(() => expect(heard).toContain(MESSAGE))
+})
+
+test('many newcomers at once are answered, and told', async () => {
+  const { store } = await startInstance()
+  await until(() => expect(heard).toContain('hello'))
+  // Each in a transaction of its own, since the database drops what a transaction says twice.
+  await ear.query("begin; select pg_notify('asyncgate', 'hello'); commit;".repeat(8))
+  await until(() => expect(heard.filter((message) => message === 'here')).toHaveLength(8))
+  heard.length = 0
+  const telling = setInterval(() => store.hint(READY), APART_MS)
+  await until(() => expect(heard.filter((message) => message === MESSAGE).length).toBeGreaterThan(10))
+  clearInterval(telling)
+})
+
+test('an instance that was alone tells one that comes later, and hears it', async () => {
+  const first = await startInstance()
+  await untilSilent(first.store)
+  const second = await startInstance()
+  await until(() => expect(heard).toContain('here'))
+  first.store.hint(READY)
+  await until(() => expect(second.hints).toEqual([READY]))
+  second.store.hint({ ...READY, ready: false, ended: true })
+  await until(() => expect(first.hints).toEqual([{ ...READY, ready: false, ended: true }]))
+})
+
+test('an instance whose connection was cut says hello again, and is told as before', async () => {
+  const [one, other] = [await startInstance(), await startInstance()]
+  await until(() => expect(heard.filter((message) => message === 'hello')).toHaveLength(2))
+  heard.length = 0
+  const admin = new Client({ connectionString: database.adminUrl })
+  await admin.connect()
+  await admin.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_notify%' and application_name = 'asyncgate' and datname = current_database()",
+  )
+  await admin.end()
+  await until(() => expect(heard.filter((message) => message === 'hello')).toHaveLength(2))
+  one.store.hint(READY)
+  await until(() => expect(other.hints).toEqual([READY]))
+})
+
+test('behind a pooler nobody believes to be alone: what one says oneself seems to be said by another', async () => {
+  const pooler = await startPooler()
+  const url = new URL(database.url)
+  url.hostname = '127.0.0.1'
+  url.port = String((pooler.address() as AddressInfo).port)
+  const { store, hints } = await startInstance(url.href)
+  await until(() => expect(heard).toContain('here'))
+  store.hint(READY)
+  await until(() => expect(hints).toEqual([READY]))
+  await store.close()
+  pooler.close()
+})
