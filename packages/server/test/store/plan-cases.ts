@@ -10,13 +10,8 @@ import type { Task } from '../../src/engine/model.ts'
 import { createDefinitions } from '../../src/store/sql/definitions.ts'
 import { lockTasks } from '../../src/store/sql/lock-tasks.ts'
 import { settlements } from '../../src/store/sql/statements/ended.ts'
-import {
-  activeByKey,
-  activeByWorker,
-  deleteLeased,
-  dueLeases,
-  renewLeases,
-} from '../../src/store/sql/statements/leased.ts'
+import { activeByKey, activeByWorker, dueLeases, renewLeases } from '../../src/store/sql/statements/leased.ts'
+import { deleteLeased, deleteQueued } from '../../src/store/sql/statements/leave-shelf.ts'
 import { markNoLongerNamed, markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import {
@@ -33,12 +28,7 @@ import {
   findGrant,
   removeGrant,
 } from '../../src/store/sql/statements/oauth.ts'
-import {
-  deleteQueued,
-  dueDelayed,
-  nextEligibleAt,
-  updateQueued,
-} from '../../src/store/sql/statements/queued.ts'
+import { dueDelayed, nextEligibleAt, updateQueued } from '../../src/store/sql/statements/queued.ts'
 import { readType, typeLimits } from '../../src/store/sql/statements/task-types.ts'
 import { idempotentTasks } from '../../src/store/sql/statements/tasks.ts'
 import { readTask } from '../../src/store/sql/task-view.ts'

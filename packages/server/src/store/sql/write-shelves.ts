@@ -8,8 +8,9 @@ import { isUntouched, newQueuedToRow, queuedToChange, queuedToRow } from './queu
 import type { Session } from './session.ts'
 import type { SortedLeases } from './sort-leases.ts'
 import { insertEnded, insertSettlements } from './statements/ended.ts'
-import { deleteLeased, insertLeased, renewLeases, updateLeased } from './statements/leased.ts'
-import { deleteQueued, insertNewQueued, insertQueued, updateQueued } from './statements/queued.ts'
+import { insertLeased, renewLeases, updateLeased } from './statements/leased.ts'
+import { deleteLeased, deleteQueued } from './statements/leave-shelf.ts'
+import { insertNewQueued, insertQueued, updateQueued } from './statements/queued.ts'
 
 export function writeShelves(
   session: Session,

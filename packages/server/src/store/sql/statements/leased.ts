@@ -1,8 +1,6 @@
 // The shelf of what workers hold: each task with its lease. Starts and renewals touch no indexed column, so that they stay
 // cheap however often they come.
-import type { Task } from '../../../engine/model.ts'
 import { LEASED_CHANGES, LEASED_COLUMNS, LEASED_STATE, type LeasedRow, RENEWAL } from '../leased-row.ts'
-import { byAddress } from '../shelved.ts'
 import { bulk, names, query, type RowOf, type Session } from '../session.ts'
 
 // As the index says it that is meant.
@@ -76,24 +74,6 @@ export function renewLeases(
   rows: readonly RowOf<typeof RENEWAL>[],
 ): Promise<never[]> {
   return session.each(RENEW_LEASES, tenantId, rows)
-}
-
-const DELETE_LEASED = bulk('delete_leased', { task_id: 'uuid' }, (x, words) =>
-  words.delete({ table: 'leased', keys: ['task_id'], input: x }),
-)
-
-const DELETE_LEASED_AT = bulk(
-  'delete_leased_at',
-  { address: 'address' },
-  (x, words) => `delete from leased where tenant_id = $1 and ${words.liesAt('leased', x)}`,
-)
-
-export function deleteLeased(session: Session, tenantId: string, tasks: readonly Task[]): Promise<unknown> {
-  const { placed, others } = byAddress(tasks)
-  return Promise.all([
-    session.each(DELETE_LEASED_AT, tenantId, placed),
-    session.each(DELETE_LEASED, tenantId, others),
-  ])
 }
 
 const ACTIVE_BY_KEY = bulk(

@@ -1,6 +1,5 @@
 // The shelf of what waits. Its `place` says for what, and each place has an index of its own: `ready` is all that a claim
 // looks at, `delayed` waits for a time, `parked` for room under a concurrency key, `waiting` for other tasks.
-import type { Task } from '../../../engine/model.ts'
 import {
   NEW_QUEUED_COLUMNS,
   QUEUED_CHANGES,
@@ -8,7 +7,6 @@ import {
   QUEUED_STATE,
   type QueuedRow,
 } from '../queued-row.ts'
-import { byAddress } from '../shelved.ts'
 import { bulk, names, query, type RowOf, type Session } from '../session.ts'
 
 const LOCK_QUEUED = bulk(
@@ -82,24 +80,6 @@ export function updateQueued(
   rows: readonly RowOf<typeof QUEUED_CHANGES>[],
 ): Promise<never[]> {
   return session.each(UPDATE_QUEUED, tenantId, rows)
-}
-
-const DELETE_QUEUED = bulk('delete_queued', { task_id: 'uuid' }, (x, words) =>
-  words.delete({ table: 'queued', keys: ['task_id'], input: x }),
-)
-
-const DELETE_QUEUED_AT = bulk(
-  'delete_queued_at',
-  { address: 'address' },
-  (x, words) => `delete from queued where tenant_id = $1 and ${words.liesAt('queued', x)}`,
-)
-
-export function deleteQueued(session: Session, tenantId: string, tasks: readonly Task[]): Promise<unknown> {
-  const { placed, others } = byAddress(tasks)
-  return Promise.all([
-    session.each(DELETE_QUEUED_AT, tenantId, placed),
-    session.each(DELETE_QUEUED, tenantId, others),
-  ])
 }
 
 const DUE_DELAYED = query(
