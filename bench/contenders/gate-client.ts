@@ -45,8 +45,9 @@ export function createGateClient({ url, key }: GateAddress, connectionsMax: numb
   }
 
   async function request<T>({ head, body, signal }: Request): Promise<T> {
-    signal?.throwIfAborted()
     const used = await connection()
+    if (signal?.aborted) giveBack(used)
+    signal?.throwIfAborted()
     const abort = () => used.close()
     signal?.addEventListener('abort', abort, { once: true })
     try {
