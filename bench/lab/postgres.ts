@@ -1,6 +1,6 @@
 // One PostgreSQL for the whole run, with the durability that production has, and a fresh database for each measurement.
 import { randomBytes } from 'node:crypto'
-import { Pool } from 'pg'
+import { Pool, type PoolClient } from 'pg'
 import { startPostgres } from '../../packages/server/test/postgres-server.ts'
 import type { Lab } from './lab.ts'
 import { findProcess } from './process-figures.ts'
@@ -12,6 +12,8 @@ export const DURABLE_SETTINGS = { synchronous_commit: 'on', shared_buffers: '512
 export interface Database {
   readonly url: string
   query(text: string): Promise<Record<string, unknown>[]>
+  /** A session of its own, until it is released. */
+  connect(): Promise<PoolClient>
   drop(): Promise<void>
 }
 
@@ -54,7 +56,7 @@ export async function startPostgresGround(
     await admin.query('checkpoint')
     const url = new URL(server.url)
     url.pathname = `/${name}`
-    const inspector = new Pool({ connectionString: url.href, max: 1 })
+    const inspector = new Pool({ connectionString: url.href, max: 2 })
     inspector.on('error', () => {})
     if (statistics) await inspector.query(CREATE_STATISTICS)
     url.username = 'bench'
@@ -63,7 +65,12 @@ export async function startPostgresGround(
       await inspector.end()
       await admin.query(`drop database if exists ${name} with (force)`)
     })
-    return { url: url.href, query: async (text) => (await inspector.query(text)).rows, drop }
+    return {
+      url: url.href,
+      query: async (text) => (await inspector.query(text)).rows,
+      connect: () => inspector.connect(),
+      drop,
+    }
   }
 
   return {

@@ -8,6 +8,7 @@ import { enqueueBatch } from './enqueue-batch.ts'
 import { enqueue } from './enqueue.ts'
 import { growth } from './growth.ts'
 import { latency } from './latency.ts'
+import { longReader } from './long-reader.ts'
 import { mcp } from './mcp.ts'
 import { obligations } from './obligations.ts'
 import { reads } from './reads.ts'
@@ -29,6 +30,7 @@ export const scenarios = {
   reads,
   durability,
   wal,
+  'long-reader': longReader,
 } satisfies Record<string, Scenario>
 
 export type ScenarioName = keyof typeof scenarios

@@ -41,7 +41,7 @@ export const wal: Scenario = {
 
 type Written = Readonly<Record<'bytes' | 'inserted' | 'updated' | 'hot' | 'deleted', number>>
 
-async function readWritten(database: Database): Promise<Written> {
+export async function readWritten(database: Database): Promise<Written> {
   await sleep(STATISTICS_MS)
   const [row] = await database.query(`
     select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes,
@@ -53,7 +53,7 @@ async function readWritten(database: Database): Promise<Written> {
   return row as Written
 }
 
-function perTask(before: Written, after: Written, count: number): Figures {
+export function perTask(before: Written, after: Written, count: number): Figures {
   const grown = (name: keyof Written) => after[name] - before[name]
   return {
     WAL: grown('bytes') / count,
