@@ -19,6 +19,9 @@ function claim(over: Parameters<typeof claimCommand>[0] = {}): ClaimNeed {
   return { filterKey: '', filter: claimCommand(over).filter, count: COUNT }
 }
 
+/** Everything before one priority, and from it on. */
+const TWO_STRETCHES = ['{-2147483648,-1}', `{${NONE},${NONE}}`, '{-1,2147483647}']
+
 /**
  * With several looks, the heads are read once without a lock and once with it; each task costs its row and
  * its state.
@@ -44,12 +47,12 @@ const OWN_CASES: Case[] = [
   [
     'ready of one type',
     2 * COUNT + 1,
-    (on, { tenantId }) => on.all(READY_OF_ONE_TYPE, [tenantId, '', COUNT, 't1']),
+    (on, { tenantId }) => on.all(READY_OF_ONE_TYPE, [tenantId, '', COUNT, ...TWO_STRETCHES, 't1']),
   ],
   [
     'ready of one lane',
     2 * COUNT + 1,
-    (on, { tenantId }) => on.all(READY_OF_ONE_LANE, [tenantId, '', COUNT]),
+    (on, { tenantId }) => on.all(READY_OF_ONE_LANE, [tenantId, '', COUNT, ...TWO_STRETCHES]),
   ],
   [
     'hold counts',

@@ -7,9 +7,13 @@ import { definitionColumns, definitionFromRow, type DefinitionRow } from '../sql
 import { QUEUED_STATE, queuedFromRow, type QueuedRow } from '../sql/queued-row.ts'
 import { type Offer, type Query, query, type Session } from '../sql/session.ts'
 import { textArray } from './binary-array.ts'
+import { createFloors, type Floors, type Stretch } from './floors.ts'
 
 /** It always holds. The index says it too, so that a look for types cannot end up there. */
 const ANY_TYPE = "r.type > ''"
+
+/** In its turn or out of it. */
+const EITHER = '(values (false), (true)) as o(out_of_turn)'
 
 /** `$2` are a worker's capabilities. */
 export const MATCHING_LANES = query(
@@ -17,56 +21,89 @@ export const MATCHING_LANES = query(
   () => 'select l.lane from lanes l where l.tenant_id = $1 and l.capabilities <@ $2::text[]',
 )
 
-export const READY_OF_ONE_TYPE = lookingAtOne('ready_of_one_type', 'r.type = $4')
+export const READY_OF_ONE_TYPE = lookingAtOne('ready_of_one_type', 'r.type = $7')
 export const READY_OF_ONE_LANE = lookingAtOne('ready_of_one_lane', ANY_TYPE)
 
 /**
- * Where there is one lane and one type, or any, there is nothing to merge: `known` is 1 if there is anything, and one row
- * comes even if nothing is free. Less than half of what it costs to find that out on the way.
+ * Where there is one lane and one type, or any, there is nothing to merge but what is out of turn. What is in its turn is looked for
+ * in the stretches that may hold any ($4 to $6, see floors.ts). One row comes even if nothing is free, with what stands first
+ * in its turn and whether anything is out of turn.
  */
 function lookingAtOne(name: string, ofType: string): Query {
   const fits = `r.tenant_id = $1 and r.lane = $2 and ${ofType} and r.place = 'ready'`
+  const stretches = 'unnest($4::int[], $5::uuid[], $6::int[]) as g(from_priority, from_id, to_priority)'
+  const inTurn = `${fits} and r.out_of_turn = false
+          and (r.neg_priority, r.task_id) >= (g.from_priority, g.from_id) and r.neg_priority < g.to_priority`
   return query(
     name,
     (words) => `
-    select (exists (select 1 from queued r where ${fits}))::int as known, free.*
+    select seen.neg_priority as first_priority, seen.task_id as first_id,
+      exists (select 1 from queued r where ${fits} and r.out_of_turn = true) as others,
+      floor(extract(epoch from statement_timestamp()) * 1000)::bigint as looked_at,
+      (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, free.*
     from (select 1) as always
     left join lateral (
-      select ${definitionColumns(words)}, ${QUEUED_STATE}, s.address
-      from (
-        select r.*, ${words.address('r')} as address from queued r
-        where ${fits}
+      select h.*
+      from ${stretches}
+      cross join lateral (
+        select r.neg_priority, r.task_id from queued r
+        where ${inTurn}
         order by r.neg_priority, r.task_id
-        limit $3
-        ${words.passingOverLocked}
+        limit 1
+      ) as h
+      limit 1
+    ) as seen on true
+    left join lateral (
+      select ${definitionColumns(words)}, ${QUEUED_STATE}, s.neg_priority, s.address
+      from (
+        (
+          select h.*
+          from ${stretches}
+          cross join lateral (
+            select r.*, ${words.address('r')} as address from queued r
+            where ${inTurn}
+            order by r.neg_priority, r.task_id
+            limit $3
+            ${words.passingOverLocked}
+          ) as h
+          limit $3
+        )
+        union all
+        select h.*
+        from (
+          select r.*, ${words.address('r')} as address from queued r
+          where ${fits} and r.out_of_turn = true
+          order by r.neg_priority, r.task_id
+          limit $3
+          ${words.passingOverLocked}
+        ) as h
       ) as s
       ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
     ) as free on true`,
   )
 }
 
-export const READY_OF_TYPES = looking('ready_of_types', {
-  looks: `select l.lane, w.type, row_number() over () as look
-      from lanes l cross join unnest($5::text[]) as w(type)
+export const READY_OF_TYPES = merging('ready_of_types', {
+  looks: `select l.lane, w.type, o.out_of_turn
+      from lanes l cross join unnest($5::text[]) as w(type) cross join ${EITHER}
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
   fits: "r.tenant_id = $1 and r.lane = k.lane and r.type = k.type and r.place = 'ready'",
   order: 'h.neg_priority, h.type <> all ($6::text[]), h.task_id',
 })
 
-export const READY_OF_ANY_TYPE = looking('ready_of_any_type', {
-  looks: `select l.lane, row_number() over () as look
-      from lanes l
+export const READY_OF_ANY_TYPE = merging('ready_of_any_type', {
+  looks: `select l.lane, o.out_of_turn
+      from lanes l cross join ${EITHER}
       where l.tenant_id = $1 and l.capabilities <@ $2::text[]`,
   fits: `r.tenant_id = $1 and r.lane = k.lane and ${ANY_TYPE} and r.place = 'ready'`,
   order: 'h.neg_priority, h.task_id',
 })
 
 /**
- * One look is read in its order, and each task locked as it comes, until `$4` are. Several looks are merged first, without
- * locks, as far as the best `$3`: to lock that many in each would hide them from other instances until the commit. `known`
- * counts what was merged, or is 1 if a single look has anything; one row comes even if nothing is free.
+ * All looks are merged first, without locks, as far as the best `$3`: to lock that many in each would hide them from other
+ * instances until the commit. Of these, `$4` that nobody holds. `known` counts what was merged; one row comes even if nothing is free.
  */
-function looking(name: string, of: { looks: string; fits: string; order: string }): Query {
+function merging(name: string, of: { looks: string; fits: string; order: string }): Query {
   return query(
     name,
     (words) => `
@@ -78,38 +115,18 @@ function looking(name: string, of: { looks: string; fits: string; order: string 
       from looks k
       cross join lateral (
         select r.neg_priority, r.type, r.task_id from queued r
-        where ${of.fits}
+        where ${of.fits} and r.out_of_turn = k.out_of_turn
         order by r.neg_priority, r.task_id
         limit $3
       ) as h
-      where (select count(*) from looks) > 1
       order by ${of.order}
       limit $3
     )
-    select (
-      select case when count(*) > 1 then (select count(*) from best) else (
-        select count(*) from looks k cross join lateral (
-          select 1 from queued r where ${of.fits} order by r.neg_priority, r.task_id limit 1
-        ) as h
-      ) end::int
-      from looks
-    ) as known, free.*
+    select (select count(*) from best)::int as known, free.*
     from (select 1) as always
     left join lateral (
       select ${definitionColumns(words)}, ${QUEUED_STATE}, cast(null as text) as address
-      from (
-        select s.* from best r ${words.findFree('queued', 's', READY)}
-        union all
-        select h.*
-        from looks k
-        cross join lateral (
-          select r.* from queued r
-          where ${of.fits} and (select count(*) from looks) = 1
-          order by r.neg_priority, r.task_id
-          limit $4
-          ${words.passingOverLocked}
-        ) as h
-      ) as s
+      from best r ${words.findFree('queued', 's', READY)}
       ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
       limit $4
     ) as free on true`,
@@ -130,12 +147,13 @@ type Select = (session: Session, tenantId: string, claim: ClaimNeed) => Promise<
  */
 export function createClaims(): Select {
   const soleLanes = new Map<string, string>()
+  const floors = createFloors()
 
   return async (session, tenantId, claim) => {
     const able = textArray(claim.filter.capabilities)
     const key = `${tenantId}\n${able}`
     const sole = soleLanes.get(key)
-    const tried = sole === undefined ? null : tryOne(session, { tenantId, able, claim, lane: sole })
+    const tried = sole === undefined ? null : tryOne(session, { tenantId, able, claim, lane: sole, floors })
     const [lanes, offer] = await Promise.all([
       session.all<{ lane: string }>(MATCHING_LANES, [tenantId, able]),
       tried ?? selectAmongAll(session, { tenantId, able, claim }),
@@ -155,20 +173,39 @@ interface Claiming {
   readonly claim: ClaimNeed
 }
 
+interface InOneLane extends Claiming {
+  readonly lane: string
+  readonly floors: Floors
+}
+
+type SightRow = FreeRow & {
+  readonly first_priority: number | null
+  readonly first_id: string | null
+  readonly others: boolean
+  readonly looked_at: number
+  readonly took_ms: number
+  readonly neg_priority: number | null
+}
+
 /** Null: there are several types to look at. */
-function tryOne(
-  session: Session,
-  { tenantId, lane, claim }: Claiming & { readonly lane: string },
-): Promise<Offer> | null {
+function tryOne(session: Session, { tenantId, lane, claim, floors }: InOneLane): Promise<Offer> | null {
   const { acceptTypes, preferredTypes } = claim.filter
   if (acceptTypes === null ? preferredTypes.length > 0 : acceptTypes.length !== 1) return null
+  const queue = [tenantId, lane, ...(acceptTypes ?? [])].join('\n')
+  const stretches = floors.stretchesOf(queue)
+  const list = (member: keyof Stretch) => `{${stretches.map((stretch) => stretch[member]).join()}}`
+  const where = [list('fromPriority'), list('fromId'), list('toPriority')]
   const offered =
     acceptTypes === null
-      ? session.all<FreeRow>(READY_OF_ONE_LANE, [tenantId, lane, claim.count])
-      : session.all<FreeRow>(READY_OF_ONE_TYPE, [tenantId, lane, claim.count, acceptTypes[0]!])
+      ? session.all<SightRow>(READY_OF_ONE_LANE, [tenantId, lane, claim.count, ...where])
+      : session.all<SightRow>(READY_OF_ONE_TYPE, [tenantId, lane, claim.count, ...where, acceptTypes[0]!])
   return offered.then((rows) => {
+    const { first_priority, first_id, others, looked_at, took_ms } = rows.at(-1)!
+    const first = first_id === null ? null : { negPriority: first_priority!, taskId: first_id }
+    const negPriorities = rows.flatMap((row) => row.neg_priority ?? [])
+    floors.saw(queue, { stretches, first, negPriorities, lookedAt: looked_at, tookMs: took_ms })
     const tasks = freeOf(rows)
-    return { tasks, held: tasks.length === 0 && rows[0]!.known > 0 }
+    return { tasks, held: tasks.length === 0 && (first !== null || others) }
   })
 }
 
@@ -192,7 +229,7 @@ async function selectAmongAll(session: Session, { tenantId, able, claim }: Claim
   return { tasks, held: tasks.length === 0 && offers.some(({ held }) => held) }
 }
 
-type FreeRow = QueuedRow & DefinitionRow & { readonly known: number }
+type FreeRow = QueuedRow & DefinitionRow
 
 /** One row comes even if nothing is free. */
 function freeOf(rows: readonly FreeRow[]): Task[] {
@@ -204,7 +241,13 @@ type Look = Claiming & { readonly more: readonly string[] }
 /** Where some of the best are held by other transactions, more are merged: each time at least four times as many. */
 async function bestFree(session: Session, of: Query, { tenantId, able, claim, more }: Look): Promise<Offer> {
   for (let asked = claim.count; ; asked = Math.max(asked * 4, FURTHER_MIN)) {
-    const rows = await session.all<FreeRow>(of, [tenantId, able, asked, claim.count, ...more])
+    const rows = await session.all<FreeRow & { readonly known: number }>(of, [
+      tenantId,
+      able,
+      asked,
+      claim.count,
+      ...more,
+    ])
     const tasks = freeOf(rows)
     const known = rows[0]?.known ?? 0
     if (tasks.length >= claim.count || known < asked) {

@@ -1,5 +1,6 @@
 // What PostgreSQL says differently.
 import type { Matching, Words } from '../sql/session.ts'
+import { LATE_MS } from './floors.ts'
 
 export const postgresWords: Words = {
   // `offset 0` keeps the planner from turning the lookup round. It may not sort, so that an order names an index.
@@ -31,8 +32,13 @@ export const postgresWords: Words = {
   hex: (expression) => `encode(${expression}, 'hex')`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,
+  comesLate: (id) =>
+    `${id} < (select ${idAt(`cast(extract(epoch from clock_timestamp()) * 1000 as bigint) - ${LATE_MS}`)})`,
   id: (expression) => `cast(${expression} as uuid)`,
 }
+
+/** The first id of a millisecond. */
+const idAt = (ms: string) => `cast(lpad(to_hex(${ms}), 12, '0') || repeat('0', 20) as uuid)`
 
 function found({ table, keys, input, and }: Matching): string {
   const conditions = ['f.tenant_id = $1', ...keys.map((name) => `f.${name} = x.${name}`)]

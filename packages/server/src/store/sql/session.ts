@@ -75,6 +75,8 @@ export interface Words {
   contains(text: string, part: string): string
   /** The members of a JSON array as a relation `e(value)`. */
   elements(expression: string): string
+  /** Whether the time in the id of a new task is not the one that the clock of the database shows. */
+  comesLate(id: string): string
   /** Text as an id. */
   id(expression: string): string
 }

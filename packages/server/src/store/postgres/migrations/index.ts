@@ -12,6 +12,7 @@ import { tenantWall } from './0009-tenant-wall.ts'
 import { shelves } from './0010-shelves.ts'
 import { ledgerSegments } from './0011-ledger-segments.ts'
 import { openObligations } from './0012-open-obligations.ts'
+import { turns } from './0013-turns.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
 export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   shelves,
   ledgerSegments,
   openObligations,
+  turns,
 ]
 
 /** Views that show rows of tenants, to whom the policies of the tables show them. */

@@ -1,5 +1,8 @@
 // The shelf of what waits. Its `place` says for what, and each place has an index of its own: `ready` is all that a claim
 // looks at, `delayed` waits for a time, `parked` for room under a concurrency key, `waiting` for other tasks.
+//
+// What is ready and not `out_of_turn` became so when it was created, a moment after the time in its id. So claims need not look
+// again where they found everything taken (postgres/floors.ts); what became ready later lies apart.
 import {
   NEW_QUEUED_COLUMNS,
   QUEUED_CHANGES,
@@ -35,8 +38,8 @@ const INSERT_QUEUED = bulk(
   'insert_queued',
   QUEUED_COLUMNS,
   (x) => `
-    insert into queued (tenant_id, ${names(QUEUED_COLUMNS)})
-    select $1, ${names(QUEUED_COLUMNS, 'x')}
+    insert into queued (tenant_id, ${names(QUEUED_COLUMNS)}, out_of_turn)
+    select $1, ${names(QUEUED_COLUMNS, 'x')}, true
     from ${x}`,
 )
 
@@ -52,9 +55,9 @@ export function insertQueued(
 const INSERT_NEW_QUEUED = bulk(
   'insert_new_queued',
   NEW_QUEUED_COLUMNS,
-  (x) => `
-    insert into queued (tenant_id, ${names(NEW_QUEUED_COLUMNS)}, attempt, expiries, fence, has_dependents)
-    select $1, ${names(NEW_QUEUED_COLUMNS, 'x')}, 0, 0, 0, false
+  (x, words) => `
+    insert into queued (tenant_id, ${names(NEW_QUEUED_COLUMNS)}, attempt, expiries, fence, has_dependents, out_of_turn)
+    select $1, ${names(NEW_QUEUED_COLUMNS, 'x')}, 0, 0, 0, false, x.place <> 'ready' or ${words.comesLate('x.task_id')}
     from ${x}`,
 )
 
@@ -69,7 +72,7 @@ export function insertNewQueued(
 const UPDATE_QUEUED = bulk('update_queued', QUEUED_CHANGES, (x, words) =>
   words.update(
     { table: 'queued', keys: ['task_id'], input: x },
-    `place = x.place, next_eligible_at = x.next_eligible_at, updated_at = x.updated_at, attempt = x.attempt,
+    `place = x.place, out_of_turn = true, next_eligible_at = x.next_eligible_at, updated_at = x.updated_at, attempt = x.attempt,
       expiries = x.expiries, fence = x.fence, started_at = x.started_at, has_dependents = x.has_dependents`,
   ),
 )
@@ -102,7 +105,7 @@ export function dueDelayed(
 }
 
 const MARK_READY = bulk('mark_ready', { task_id: 'uuid' }, (x, words) =>
-  words.update({ table: 'queued', keys: ['task_id'], input: x }, "place = 'ready'"),
+  words.update({ table: 'queued', keys: ['task_id'], input: x }, "place = 'ready', out_of_turn = true"),
 )
 
 export function markReady(

@@ -11,6 +11,7 @@ import { limits } from './0008-limits.ts'
 import { shelves } from './0010-shelves.ts'
 import { ledgerSegments } from './0011-ledger-segments.ts'
 import { openObligations } from './0012-open-obligations.ts'
+import { turns } from './0013-turns.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   core,
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   shelves,
   ledgerSegments,
   openObligations,
+  turns,
 ]
