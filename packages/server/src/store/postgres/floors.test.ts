@@ -1,3 +1,4 @@
+// Where claims begin to look, from what earlier ones saw.
 import { expect, test } from 'vitest'
 import { createFloors, type Sight, type Stretch, WHOLE } from './floors.ts'
 
