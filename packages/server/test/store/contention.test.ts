@@ -41,8 +41,16 @@ const CHECKS: Record<string, string> = {
     ${counted('task.result_ready', 't')}
     where (e.task_id is not null)::int <> coalesce(r.total, 0)`,
   'a gap in the ledger': `
-    select count(*) from ledgers
-    where next_position - 1 <> (select count(*) from receipts r where r.tenant_id = ledgers.tenant_id)`,
+    select count(*) from (
+      select tenant_id, max(last_position) as length from ledger_segments group by tenant_id
+    ) as l
+    where l.length <> (select count(*) from receipts r where r.tenant_id = l.tenant_id)`,
+  'a ledger that counts other tasks than there are': `
+    select count(*) from (
+      select distinct on (tenant_id) tenant_id, active_tasks from ledger_segments order by tenant_id, first_position desc
+    ) as l
+    where l.active_tasks <> (select count(*) from queued q where q.tenant_id = l.tenant_id)
+      + (select count(*) from leased h where h.tenant_id = l.tenant_id)`,
   'parked under a key that has room and nothing ready': `
     select count(*) from queued p
     where p.place = 'parked' and p.concurrency_limit > (

@@ -4,8 +4,8 @@ import { StoreFailure } from '../sql/failure.ts'
 
 /** serialization failure, deadlock, unique violation, lock not available. */
 const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03'])
-/** The race for the last places of a quota was lost: see migration 0008. */
-const NO_ROOM = 'ledgers_room'
+/** The race for the last places of a quota was lost: see migrations 0008 and 0014. */
+const NO_ROOM = 'ledger_segments_room'
 
 /** connection trouble (08), out of resources (53), an operator's doing (57), the system's (58). */
 const UNAVAILABLE = /^(08|53|57|58)/

@@ -2,6 +2,7 @@
 // row of its own, with three indexes, cost PostgreSQL 19 µs for each receipt; as a part of a segment it is bytes.
 import { isRepeatable, receiptKey } from '../../engine/ledger.ts'
 import type { JsonObject, PrincipalKind, Receipt } from '../../engine/model.ts'
+import type { Usage } from '../../engine/usage.ts'
 import type { Positioned } from '../port.ts'
 import type { RowOf } from './session.ts'
 
@@ -10,10 +11,13 @@ const SEGMENT_RECEIPTS_MAX = 24
 /** What fills a page of PostgreSQL: a longer row would be compressed, and kept apart from the others. */
 const SEGMENT_BYTES_MAX = 8_000
 
-/** `back` counts from the end of the ledger as the transaction leaves it: 1 is the last receipt. */
+/** In the order of the ledger, which they extend. What a commit adds to the usage of the tenant stands with its first segment. */
 export const SEGMENT_COLUMNS = {
-  back: 'int',
+  number: 'int',
   count: 'int',
+  active_tasks: 'int',
+  receipt_bytes: 'bigint',
+  active_tasks_max: 'bigint',
   first_id: 'uuid',
   last_id: 'uuid',
   receipts: 'text',
@@ -44,16 +48,33 @@ type Entry = readonly [
   instance: string,
 ]
 
-/** The receipts of one commit, in their order; the last of them ends the ledger. */
-export function segmentsOf(receipts: readonly Receipt[]): RowOf<typeof SEGMENT_COLUMNS>[] {
-  const segments: RowOf<typeof SEGMENT_COLUMNS>[] = []
+type Segment = RowOf<typeof SEGMENT_COLUMNS>
+
+export interface Extension {
+  /** Of one commit, in their order. */
+  readonly receipts: readonly Receipt[]
+  readonly usage: Usage
+  /** The transaction fails, to be decided again, when there would be more; null: no matter how many. */
+  readonly activeTasksMax: number | null
+}
+
+export function segmentsOf({ receipts, usage, activeTasksMax }: Extension): Segment[] {
+  const segments: Segment[] = []
+  const first = { active_tasks: usage.activeTasks, receipt_bytes: usage.receiptBytes }
   for (let start = 0; start < receipts.length; ) {
     const end = endOfSegment(receipts, start)
-    segments.push(segmentOf(receipts.slice(start, end), receipts.length - start))
+    segments.push({
+      number: segments.length,
+      ...(start === 0 ? first : NOTHING_MORE),
+      active_tasks_max: activeTasksMax,
+      ...segmentOf(receipts.slice(start, end)),
+    })
     start = end
   }
   return segments
 }
+
+const NOTHING_MORE = { active_tasks: 0, receipt_bytes: 0 }
 
 /** The ids of a segment are of one millisecond, as those of a commit are: see `earliestStart`. */
 function endOfSegment(receipts: readonly Receipt[], start: number): number {
@@ -76,7 +97,7 @@ function aboutBytes({ bodyBytes, parents, from, to }: Receipt): number {
   return BYTES_BESIDE_BODY + bodyBytes + PARENT_BYTES * parents.length + from.id.length + to.id.length
 }
 
-function segmentOf(receipts: readonly Receipt[], back: number): RowOf<typeof SEGMENT_COLUMNS> {
+function segmentOf(receipts: readonly Receipt[]) {
   let first = receipts[0]!.receiptId
   let last = first
   for (const { receiptId } of receipts) {
@@ -84,7 +105,6 @@ function segmentOf(receipts: readonly Receipt[], back: number): RowOf<typeof SEG
     else if (receiptId > last) last = receiptId
   }
   return {
-    back,
     count: receipts.length,
     first_id: first,
     last_id: last,

@@ -75,6 +75,8 @@ export interface Words {
   contains(text: string, part: string): string
   /** The members of a JSON array as a relation `e(value)`. */
   elements(expression: string): string
+  /** A whole statement: no other transaction of the tenant `$1` gets past it until this one has ended. */
+  readonly holdLedger: string
   /** Whether the time in the id of a new task is not the one that the clock of the database shows. */
   comesLate(id: string): string
   /** Text as an id. */

@@ -1,15 +1,14 @@
 // Receipts and the obligations that they open and discharge.
 import { DISCHARGED_BY, discharges, isTerminalType, opensObligation } from '../../engine/ledger.ts'
 import type { Receipt } from '../../engine/model.ts'
-import { keyOf, segmentsOf } from './segment.ts'
+import { type Extension, keyOf, segmentsOf } from './segment.ts'
 import type { Session } from './session.ts'
 import type { SortedLeases } from './sort-leases.ts'
-import { extendLedger, type Extension, insertKeys, insertSegments } from './statements/ledger.ts'
+import { holdLedger, insertKeys, insertSegments } from './statements/ledger.ts'
 import { markPages, markTasks } from './statements/ledger-pages.ts'
 import { dischargeObligations, insertObligations, nameDischarges } from './statements/obligations.ts'
 
-interface Entries {
-  readonly receipts: readonly Receipt[]
+interface Entries extends Extension {
   /** Those of them that ended a task, with the receipt that its obligation was opened by. */
   readonly ends: ReadonlyMap<string, string>
   readonly leases: SortedLeases
@@ -19,8 +18,9 @@ interface Entries {
 export function writeLedger(
   session: Session,
   tenantId: string,
-  { receipts, ends, leases, ...use }: Omit<Extension, 'count'> & Entries,
+  { ends, leases, ...extension }: Entries,
 ): Promise<unknown> {
+  const { receipts } = extension
   if (receipts.length === 0) return Promise.resolve()
   const closed = discharged(receipts)
   const named = closed.filter(({ receipt_id, discharged_by }) => ends.get(discharged_by) !== receipt_id)
@@ -31,8 +31,8 @@ export function writeLedger(
   return Promise.all([
     nameDischarges(session, tenantId, named.filter(isEarlier)),
     dischargeObligations(session, tenantId, closed.filter(isEarlier)),
-    extendLedger(session, tenantId, { count: receipts.length, ...use }),
-    insertSegments(session, tenantId, segmentsOf(receipts)),
+    holdLedger(session, tenantId),
+    insertSegments(session, tenantId, segmentsOf(extension)),
     insertKeys(session, tenantId, keyed(receipts)),
     markTasks(session, tenantId, {
       receipts,

@@ -13,6 +13,7 @@ import { shelves } from './0010-shelves.ts'
 import { ledgerSegments } from './0011-ledger-segments.ts'
 import { openObligations } from './0012-open-obligations.ts'
 import { turns } from './0013-turns.ts'
+import { ledgerHeads } from './0014-ledger-heads.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
 export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   ledgerSegments,
   openObligations,
   turns,
+  ledgerHeads,
 ]
 
 /** Views that show rows of tenants, to whom the policies of the tables show them. */

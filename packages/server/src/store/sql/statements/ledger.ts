@@ -1,7 +1,8 @@
-// The ledger: receipts are only ever added. Positions are taken from the tenant's row in `ledgers` in the
-// last writing step, whose lock is held to the commit: so they have no gaps and follow the order of commits.
+// The ledger: receipts are only ever added, behind its last segment, under a lock that is taken in the last writing step and held
+// to the commit: so positions have no gaps and follow the order of commits. With each segment stands what the tenant uses
+// from then on. Nothing is written anew: a counter would be, by each commit, and PostgreSQL would step over all that it has been
+// while anybody reads for long.
 import type { Receipt } from '../../../engine/model.ts'
-import type { Usage } from '../../../engine/usage.ts'
 import type { Positioned } from '../../port.ts'
 import { earliestStart, keyOf, receiptsIn, SEGMENT_COLUMNS, type SegmentRow } from '../segment.ts'
 import { bulk, query, type RowOf, type Session, type Words } from '../session.ts'
@@ -77,40 +78,40 @@ export async function receiptsByKey(
   return found
 }
 
-const EXTEND_LEDGER = query(
-  'extend_ledger',
-  () => `
-    insert into ledgers (tenant_id, next_position, active_tasks, receipt_bytes, room)
-    values ($1, 1 + $2, $3, $4, coalesce(cast($5 as bigint) - $3, 0))
-    on conflict (tenant_id) do update set next_position = ledgers.next_position + $2,
-      active_tasks = ledgers.active_tasks + $3, receipt_bytes = ledgers.receipt_bytes + $4,
-      room = coalesce(cast($5 as bigint) - ledgers.active_tasks - $3, 0)`,
-)
-
-export interface Extension {
-  readonly count: number
-  readonly usage: Usage
-  /** The transaction fails, to be decided again, when there would be more; null: no matter how many. */
-  readonly activeTasksMax: number | null
-}
+const HOLD_LEDGER = query('hold_ledger', (words) => words.holdLedger)
 
 /** From here to the commit no other transaction of the tenant can add receipts. */
-export function extendLedger(session: Session, tenantId: string, of: Extension): Promise<never[]> {
-  const { activeTasks, receiptBytes } = of.usage
-  return session.all(EXTEND_LEDGER, [tenantId, of.count, activeTasks, receiptBytes, of.activeTasksMax])
+export function holdLedger(session: Session, tenantId: string): Promise<never[]> {
+  return session.all(HOLD_LEDGER, [tenantId])
 }
 
-/** Where a receipt is that stands so far from the end of the ledger. */
-export const positionOf = (back: string) =>
-  `(select next_position from ledgers where tenant_id = $1) - ${back}`
+/** Of the last segment. What a ledger has not begun with is counted from nothing. */
+export const headOf = (column: 'last_position' | 'active_tasks' | 'receipt_bytes') => `coalesce((
+      select e.${column} from ledger_segments e where e.tenant_id = $1 order by e.first_position desc limit 1
+    ), 0)`
+
+/** Where a receipt is that stands so far from the end of the ledger: 1 is the last. */
+export const positionOf = (back: string) => `${headOf('last_position')} + 1 - ${back}`
+
+/** Of the rows of a statement up to this one; a database that runs it for each row has the others behind it already. */
+const soFar = (sum: string) => `sum(${sum}) over (order by x.number)`
 
 const INSERT_SEGMENTS = bulk(
   'insert_segments',
   SEGMENT_COLUMNS,
   (x) => `
-    insert into ledger_segments (tenant_id, first_position, last_position, first_id, last_id, receipts)
-    select $1, ${positionOf('x.back')}, ${positionOf('x.back')} + x.count - 1, x.first_id, x.last_id, x.receipts
-    from ${x}`,
+    insert into ledger_segments (tenant_id, first_position, last_position, first_id, last_id, receipts, active_tasks,
+      receipt_bytes, room)
+    select $1, s.last_position - s.count + 1, s.last_position, s.first_id, s.last_id, s.receipts, s.active_tasks,
+      s.receipt_bytes, coalesce(s.active_tasks_max - s.active_tasks, 0)
+    from (
+      select x.count as count, x.first_id as first_id, x.last_id as last_id, x.receipts as receipts,
+        cast(x.active_tasks_max as bigint) as active_tasks_max,
+        ${headOf('last_position')} + ${soFar('x.count')} as last_position,
+        ${headOf('active_tasks')} + ${soFar('x.active_tasks')} as active_tasks,
+        ${headOf('receipt_bytes')} + ${soFar('x.receipt_bytes')} as receipt_bytes
+      from ${x}
+    ) as s`,
 )
 
 export function insertSegments(

@@ -12,6 +12,7 @@ import { shelves } from './0010-shelves.ts'
 import { ledgerSegments } from './0011-ledger-segments.ts'
 import { openObligations } from './0012-open-obligations.ts'
 import { turns } from './0013-turns.ts'
+import { ledgerHeads } from './0014-ledger-heads.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   core,
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ledgerSegments,
   openObligations,
   turns,
+  ledgerHeads,
 ]
