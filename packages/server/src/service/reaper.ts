@@ -12,6 +12,14 @@ const SWEEP_BATCH = 500
 /** A pass ends even if work arrives as fast as it sweeps. */
 const BATCHES_PER_PASS_MAX = 200
 
+/**
+ * Looks for lost leases begin where one found that nothing was due: what is granted from then on is checked later, by clocks that are
+ * no further apart than this. Otherwise they would step over every lease that has ended since a reader of PostgreSQL began to
+ * read. From time to time all are looked at.
+ */
+const CLOCKS_APART_MS_MAX = 60_000
+const LOOKS_UNTIL_WHOLE = 100
+
 export interface Swept {
   readonly leases: number
   readonly timers: number
@@ -32,6 +40,17 @@ type DueTimer = Awaited<ReturnType<Store['dueTimers']>>[number]
 type Found = { readonly tenantId: string; readonly command: Command }
 
 export function createReaper({ store, engine, clock, graceMs, onRefused }: ReaperParts) {
+  let looks = 0
+  let nothingUntil = 0
+
+  async function findLostLeases() {
+    const until = clock.now() - graceMs
+    const after = looks++ % LOOKS_UNTIL_WHOLE === 0 ? 0 : nothingUntil
+    const due = await store.dueLeases(until, SWEEP_BATCH, after)
+    if (due.length === 0) nothingUntil = Math.max(nothingUntil, until - CLOCKS_APART_MS_MAX)
+    return due
+  }
+
   async function sweep(find: () => Promise<readonly Found[]>): Promise<number> {
     let count = 0
     for (let batch = 0; batch < BATCHES_PER_PASS_MAX; batch++) {
@@ -69,7 +88,7 @@ export function createReaper({ store, engine, clock, graceMs, onRefused }: Reape
       )
     },
     leases: async () =>
-      (await store.dueLeases(clock.now() - graceMs, SWEEP_BATCH)).map(({ tenantId, taskId, leaseId }) => ({
+      (await findLostLeases()).map(({ tenantId, taskId, leaseId }) => ({
         tenantId,
         command: { kind: 'expire', taskId, leaseId } as const,
       })),

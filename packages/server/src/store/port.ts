@@ -73,6 +73,8 @@ export interface Store
   dueLeases(
     now: number,
     limit: number,
+    /** Those that were to be checked by then are left out. */
+    after?: number,
   ): Promise<readonly { tenantId: string; taskId: string; leaseId: string }[]>
   dueTimers(
     now: number,

@@ -33,6 +33,17 @@ export function sweeps(given: Given): void {
     expect(await rig.claim()).toMatchObject([{ task: { state: { expiries: 1, attempt: 0, fence: 2 } } }])
   })
 
+  test('leases that were due by a given time can be left out', async () => {
+    const rig = createRig(given().store)
+    await rig.create()
+    const [{ lease }] = (await rig.claim({ ttlSeconds: 10 })) as [Grant]
+    rig.pass(20_000)
+    const dueAfter = async (after: number) =>
+      (await rig.store.dueLeases(rig.now(), 10_000, after)).filter(({ leaseId }) => leaseId === lease.leaseId)
+    expect(await dueAfter(lease.expiresAt - 1)).toHaveLength(1)
+    expect(await dueAfter(lease.expiresAt)).toEqual([])
+  })
+
   test('a renewed lease is looked at once more, and then at its new end', async () => {
     const rig = createRig(given().store)
     const { taskId } = await rig.create()

@@ -66,11 +66,11 @@ export function createMemoryStore(): Store {
       tenantOf(tenantId).principals.get(`${kind}/${id}`) ?? null,
     countActive: async (tenantId, key) =>
       activeLeases(tenantOf(tenantId)).filter((lease) => key === null || lease.concurrencyKey === key).length,
-    dueLeases: async (now, limit) =>
+    dueLeases: async (now, limit, after = 0) =>
       [...tenants]
         .flatMap(([tenantId, tenant]) =>
           activeLeases(tenant)
-            .filter((lease) => lease.checkAt <= now)
+            .filter((lease) => lease.checkAt > after && lease.checkAt <= now)
             .map(({ taskId, leaseId }) => ({ tenantId, taskId, leaseId })),
         )
         .slice(0, limit),

@@ -72,8 +72,8 @@ export function createSqlStore(driver: Driver): Store {
       key === null
         ? activeOfTenant(readerOf(tenantId), tenantId)
         : ((await activeByKey(readerOf(tenantId), tenantId, [key]))[0]?.active ?? 0),
-    dueLeases: async (now, limit) =>
-      (await dueLeases(acrossTenants, { now, limit })).map((row) => ({
+    dueLeases: async (now, limit, after) =>
+      (await dueLeases(acrossTenants, { now, limit, after })).map((row) => ({
         tenantId: row.tenant_id,
         taskId: row.task_id,
         leaseId: row.lease_id,

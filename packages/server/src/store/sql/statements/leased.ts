@@ -138,14 +138,14 @@ const DUE_LEASES = query(
   'due_leases',
   () => `
     select tenant_id, task_id, lease_id from leased
-    where check_at > 0 and check_at <= $1
+    where check_at > 0 and check_at > $3 and check_at <= $1
     order by check_at
     limit $2`,
 )
 
 export function dueLeases(
   session: Session,
-  { now, limit }: { now: number; limit: number },
+  { now, limit, after = 0 }: { now: number; limit: number; after?: number | undefined },
 ): Promise<{ tenant_id: string; task_id: string; lease_id: string }[]> {
-  return session.all(DUE_LEASES, [now, limit])
+  return session.all(DUE_LEASES, [now, limit, after])
 }
