@@ -61,6 +61,7 @@ export function answerAtOnce(
     const { raw } = request
     if (!isPlainJson(raw)) return done()
     setImmediate(() => {
+      if (raw.socket.destroyed) return // there is nobody to be answered
       if (!raw.complete) return done()
       try {
         request.body = readJson(raw.read(raw.readableLength) ?? NOTHING)

@@ -11,6 +11,8 @@ export function createSignals(app: FastifyInstance): Signals {
     for (const controller of live) controller.abort()
   })
   return ({ raw }) => {
+    // Gone already, while it was looked up who called: nothing more will be heard of that.
+    if (raw.closed) return AbortSignal.abort()
     const controller = new AbortController()
     live.add(controller)
     raw.once('close', () => {

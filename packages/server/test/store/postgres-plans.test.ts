@@ -20,14 +20,14 @@ function claim(over: Parameters<typeof claimCommand>[0] = {}): ClaimNeed {
 }
 
 /** Everything before one priority, and from it on. */
-const TWO_STRETCHES = ['{-2147483648,-1}', `{${NONE},${NONE}}`, '{-1,2147483647}']
+const TWO_STRETCHES = ['{-2147483648,-1}', `{${NONE},${NONE}}`, '{-2,2147483647}']
 
 /**
  * With several looks, the heads are read once without a lock and once with it; each task costs its row and
  * its state.
  */
 const OWN_CASES: Case[] = [
-  ['claim, any type', 3 * COUNT + 10, (on, { tenantId }) => createClaims()(on, tenantId, claim())],
+  ['claim, any type', 4 * COUNT + 10, (on, { tenantId }) => createClaims()(on, tenantId, claim())],
   [
     'claim, one type',
     3 * COUNT + 10,
@@ -45,13 +45,18 @@ const OWN_CASES: Case[] = [
     (on, { tenantId }) => createClaims()(on, tenantId, claim({ types: ['no'] })),
   ],
   [
-    'ready of one type',
-    2 * COUNT + 1,
+    'claim, one type of one lane',
+    2 * COUNT + 2,
     (on, { tenantId }) => on.all(READY_OF_ONE_TYPE, [tenantId, '', COUNT, ...TWO_STRETCHES, 't1']),
   ],
   [
-    'ready of one lane',
-    2 * COUNT + 1,
+    'claim, one type of one lane, out of turn',
+    3 * COUNT + 3,
+    (on, { tenantId }) => on.all(READY_OF_ONE_TYPE, [tenantId, '', COUNT, ...TWO_STRETCHES, 'late']),
+  ],
+  [
+    'claim, any type of one lane',
+    4 * COUNT + 3,
     (on, { tenantId }) => on.all(READY_OF_ONE_LANE, [tenantId, '', COUNT, ...TWO_STRETCHES]),
   ],
   [
@@ -77,6 +82,8 @@ async function fill(rig: Rig): Promise<string[]> {
   const create = (over: Parameters<typeof newTask>[0]) => ({ kind: 'create', task: newTask(over) }) as const
   const many = (count: number, make: (index: number) => Parameters<typeof newTask>[0]) =>
     rig.run(Array.from({ length: count }, (_, index) => create(make(index))))
+  await many(300, () => ({ type: 'late' }))
+  rig.pass(Date.now() - rig.now())
   await many(800, () => ({ type: 'done' }))
   await rig.run((await rig.claim({ types: ['done'] })).map(complete))
   await many(800, (index) => ({ type: `t${index % 3}`, priority: index % 2, tags: index % 2 ? ['red'] : [] }))

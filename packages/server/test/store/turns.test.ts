@@ -1,6 +1,7 @@
 // Claims on PostgreSQL do not look again where they found everything taken. What became ready there later is found all the same.
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Principal } from '../../src/engine/model.ts'
 import { READY_OF_ONE_LANE, READY_OF_ONE_TYPE } from '../../src/store/postgres/claims.ts'
 import { createPostgresDriver } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -8,7 +9,7 @@ import type { Driver, Query } from '../../src/store/sql/session.ts'
 import { createSqlStore } from '../../src/store/sql/store.ts'
 import { createMigratedDatabase, type TestDatabase } from '../database.ts'
 import { verifies } from '../requirements.ts'
-import { AGENT, createRig, type Rig } from './rig.ts'
+import { createRig, type Rig } from './rig.ts'
 
 const LOWEST = -2_147_483_648
 const HIGHEST = 2_147_483_647
@@ -60,7 +61,7 @@ async function goPastTwo(rig: Rig) {
   return { a: a!, b: b! }
 }
 
-const release = ({ lease }: { lease: { taskId: string; leaseId: string; worker: typeof AGENT } }) =>
+const release = ({ lease }: { lease: { taskId: string; leaseId: string; worker: Principal } }) =>
   ({
     kind: 'release',
     worker: lease.worker,
@@ -116,6 +117,52 @@ test('what was claimed on another instance and came back is found', async () => 
   }
 })
 
+test.each([
+  { what: 'any type', over: {} },
+  { what: 'one type', over: { types: ['echo'] } },
+])('the lowest priority is found among $what', async ({ over }) => {
+  const rig = createRig(store)
+  await goPastTwo(rig)
+  await rig.create({ summary: 'lowest', priority: -HIGHEST })
+  await putInTurn(rig)
+  expect(await rig.claimed(over)).toEqual(['c', 'lowest'])
+})
+
+test('a claim keeps no more from other instances than it asks for', async () => {
+  const rig = createRig(store)
+  const { a } = await goPastTwo(rig)
+  await rig.ask(release(a))
+  const tx = await driver.begin(rig.tenantId)
+  const other = createSqlStore(createPostgresDriver({ ...database, poolSize: 2, preparedStatements: true }))
+  try {
+    const filter = { capabilities: [], acceptTypes: null, preferredTypes: [] }
+    const { tasks } = await driver.selectCandidates(tx, rig.tenantId, { filterKey: '', filter, count: 1 })
+    expect(tasks.map(({ definition }) => definition.summary)).toEqual(['a'])
+    const [grant] = await rig.claim({ max: 1 }, other)
+    expect(grant?.task.definition.summary).toBe('c')
+  } finally {
+    await tx.rollback()
+    await other.close()
+  }
+})
+
+test('where the best are held, the next best are given', async () => {
+  const rig = createRig(store)
+  const { a, b } = await goPastTwo(rig)
+  await rig.ask(release(a))
+  await rig.ask(release(b))
+  const other = createPostgresDriver({ ...database, poolSize: 2, preparedStatements: true })
+  const tx = await other.begin(rig.tenantId)
+  try {
+    const filter = { capabilities: [], acceptTypes: null, preferredTypes: [] }
+    await other.selectCandidates(tx, rig.tenantId, { filterKey: '', filter, count: 2 })
+    expect(await rig.claimed({ max: 2 })).toEqual(['c'])
+  } finally {
+    await tx.rollback()
+    await other.close()
+  }
+})
+
 test('by the clock of the database: what is created now is in its turn, what is not ready at once never', async () => {
   const rig = createRig(store)
   rig.pass(Date.now() - rig.now())
@@ -140,7 +187,7 @@ test.each([
   }
   await putInTurn(rig)
   const look = async (starts: readonly (readonly [number, string])[], count = 10) => {
-    const ends = [...starts.slice(1).map(([priority]) => priority), HIGHEST]
+    const ends = [...starts.slice(1).map(([priority]) => priority - 1), HIGHEST]
     const lists = [starts.map(([priority]) => priority), starts.map(([, id]) => id), ends]
     const tx = await driver.begin(rig.tenantId)
     try {

@@ -7,10 +7,13 @@ import { definitionColumns, definitionFromRow, type DefinitionRow } from '../sql
 import { QUEUED_STATE, queuedFromRow, type QueuedRow } from '../sql/queued-row.ts'
 import { type Offer, type Query, query, type Session } from '../sql/session.ts'
 import { textArray } from './binary-array.ts'
-import { createFloors, type Floors, type Stretch } from './floors.ts'
+import { createFloors, type Floors, type Stretch, WHOLE } from './floors.ts'
 
 /** It always holds. The index says it too, so that a look for types cannot end up there. */
 const ANY_TYPE = "r.type > ''"
+
+/** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has taken its row or said so in it. */
+const READY = "s.tenant_id = $1 and s.task_id = r.task_id and s.place = 'ready'"
 
 /** In its turn or out of it. */
 const EITHER = '(values (false), (true)) as o(out_of_turn)'
@@ -25,58 +28,66 @@ export const READY_OF_ONE_TYPE = lookingAtOne('ready_of_one_type', 'r.type = $7'
 export const READY_OF_ONE_LANE = lookingAtOne('ready_of_one_lane', ANY_TYPE)
 
 /**
- * Where there is one lane and one type, or any, there is nothing to merge but what is out of turn. What is in its turn is looked for
- * in the stretches that may hold any ($4 to $6, see floors.ts). One row comes even if nothing is free, with what stands first
- * in its turn and whether anything is out of turn.
+ * Where there is one lane and one type, or any, what is in its turn is looked for in the stretches that may hold any ($4 to $6, see
+ * floors.ts), and each task locked as it comes. If anything is out of turn, the best of both are merged first, without locks:
+ * to lock as many of each would hide them from other instances until the commit. One row comes even if nothing is free, with
+ * what stands first in its turn, whether anything is out of turn, and how many were merged.
  */
 function lookingAtOne(name: string, ofType: string): Query {
   const fits = `r.tenant_id = $1 and r.lane = $2 and ${ofType} and r.place = 'ready'`
-  const stretches = 'unnest($4::int[], $5::uuid[], $6::int[]) as g(from_priority, from_id, to_priority)'
   const inTurn = `${fits} and r.out_of_turn = false
-          and (r.neg_priority, r.task_id) >= (g.from_priority, g.from_id) and r.neg_priority < g.to_priority`
+          and (r.neg_priority, r.task_id) >= (g.from_priority, g.from_id) and r.neg_priority <= g.to_priority`
+  const areOthers = '(select are from others)'
+  const inStretches = (look: { columns: string; and: string; limit: string; locking?: string }) => `
+      select h.*
+      from unnest($4::int[], $5::uuid[], $6::int[]) as g(from_priority, from_id, to_priority)
+      cross join lateral (
+        select ${look.columns} from queued r
+        where ${inTurn} and ${look.and}
+        order by r.neg_priority, r.task_id
+        limit ${look.limit}
+        ${look.locking ?? ''}
+      ) as h
+      limit ${look.limit}`
+  const head = 'r.neg_priority, r.task_id'
   return query(
     name,
     (words) => `
-    select seen.neg_priority as first_priority, seen.task_id as first_id,
-      exists (select 1 from queued r where ${fits} and r.out_of_turn = true) as others,
+    with others as materialized (
+      select exists (select 1 from queued r where ${fits} and r.out_of_turn = true) as are
+    ),
+    best as materialized (
+      select h.task_id
+      from (
+        (${inStretches({ columns: head, and: areOthers, limit: '$3' })})
+        union all
+        (
+          select ${head} from queued r
+          where ${fits} and r.out_of_turn = true and ${areOthers}
+          order by ${head}
+          limit $3
+        )
+      ) as h
+      order by h.neg_priority, h.task_id
+      limit $3
+    )
+    select seen.neg_priority as first_priority, seen.task_id as first_id, ${areOthers} as others,
+      (select count(*) from best)::int as known,
       floor(extract(epoch from statement_timestamp()) * 1000)::bigint as looked_at,
       (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, free.*
     from (select 1) as always
-    left join lateral (
-      select h.*
-      from ${stretches}
-      cross join lateral (
-        select r.neg_priority, r.task_id from queued r
-        where ${inTurn}
-        order by r.neg_priority, r.task_id
-        limit 1
-      ) as h
-      limit 1
-    ) as seen on true
+    left join lateral (${inStretches({ columns: head, and: 'true', limit: '1' })}) as seen on true
     left join lateral (
       select ${definitionColumns(words)}, ${QUEUED_STATE}, s.neg_priority, s.address
       from (
-        (
-          select h.*
-          from ${stretches}
-          cross join lateral (
-            select r.*, ${words.address('r')} as address from queued r
-            where ${inTurn}
-            order by r.neg_priority, r.task_id
-            limit $3
-            ${words.passingOverLocked}
-          ) as h
-          limit $3
-        )
+        (${inStretches({
+          columns: `r.*, ${words.address('r')} as address`,
+          and: `not ${areOthers}`,
+          limit: '$3',
+          locking: words.passingOverLocked,
+        })})
         union all
-        select h.*
-        from (
-          select r.*, ${words.address('r')} as address from queued r
-          where ${fits} and r.out_of_turn = true
-          order by r.neg_priority, r.task_id
-          limit $3
-          ${words.passingOverLocked}
-        ) as h
+        select s.*, cast(null as text) from best r ${words.findFree('queued', 's', READY)}
       ) as s
       ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
     ) as free on true`,
@@ -133,9 +144,6 @@ function merging(name: string, of: { looks: string; fits: string; order: string 
   )
 }
 
-/** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has taken its row or said so in it. */
-const READY = "s.tenant_id = $1 and s.task_id = r.task_id and s.place = 'ready'"
-
 /** Forgotten beyond this: lanes that are looked up again cost a little, a map that only grows costs memory. */
 const WORKERS_REMEMBERED_MAX = 10_000
 
@@ -179,6 +187,7 @@ interface InOneLane extends Claiming {
 }
 
 type SightRow = FreeRow & {
+  readonly known: number
   readonly first_priority: number | null
   readonly first_id: string | null
   readonly others: boolean
@@ -188,25 +197,32 @@ type SightRow = FreeRow & {
 }
 
 /** Null: there are several types to look at. */
-function tryOne(session: Session, { tenantId, lane, claim, floors }: InOneLane): Promise<Offer> | null {
-  const { acceptTypes, preferredTypes } = claim.filter
+function tryOne(session: Session, claiming: InOneLane): Promise<Offer> | null {
+  const { acceptTypes, preferredTypes } = claiming.claim.filter
   if (acceptTypes === null ? preferredTypes.length > 0 : acceptTypes.length !== 1) return null
-  const queue = [tenantId, lane, ...(acceptTypes ?? [])].join('\n')
+  return lookAtOne(session, claiming, acceptTypes?.[0] ?? null)
+}
+
+async function lookAtOne(session: Session, claiming: InOneLane, type: string | null): Promise<Offer> {
+  const { tenantId, lane, claim, floors } = claiming
+  const queue = `${tenantId}\n${lane}\n${type ?? ''}`
   const stretches = floors.stretchesOf(queue)
   const list = (member: keyof Stretch) => `{${stretches.map((stretch) => stretch[member]).join()}}`
-  const where = [list('fromPriority'), list('fromId'), list('toPriority')]
-  const offered =
-    acceptTypes === null
-      ? session.all<SightRow>(READY_OF_ONE_LANE, [tenantId, lane, claim.count, ...where])
-      : session.all<SightRow>(READY_OF_ONE_TYPE, [tenantId, lane, claim.count, ...where, acceptTypes[0]!])
-  return offered.then((rows) => {
-    const { first_priority, first_id, others, looked_at, took_ms } = rows.at(-1)!
-    const first = first_id === null ? null : { negPriority: first_priority!, taskId: first_id }
-    const negPriorities = rows.flatMap((row) => row.neg_priority ?? [])
-    floors.saw(queue, { stretches, first, negPriorities, lookedAt: looked_at, tookMs: took_ms })
-    const tasks = freeOf(rows)
-    return { tasks, held: tasks.length === 0 && (first !== null || others) }
-  })
+  const where = [tenantId, lane, claim.count, list('fromPriority'), list('fromId'), list('toPriority')]
+  const rows = await (type === null
+    ? session.all<SightRow>(READY_OF_ONE_LANE, where)
+    : session.all<SightRow>(READY_OF_ONE_TYPE, [...where, type]))
+  const { first_priority, first_id, others, known, looked_at, took_ms } = rows.at(-1)!
+  const first = first_id === null ? null : { negPriority: first_priority!, taskId: first_id }
+  const negPriorities = rows.flatMap((row) => row.neg_priority ?? [])
+  floors.saw(queue, { stretches, first, negPriorities, lookedAt: looked_at, tookMs: took_ms })
+  const tasks = freeOf(rows)
+  // Some of the best are held, and there may be more.
+  if (tasks.length < claim.count && known === claim.count) return selectAmongAll(session, claiming)
+  // Nobody has claimed for a while: by the clock of then there was no reason to look at the whole.
+  const isDue = stretches !== WHOLE && floors.stretchesOf(queue) === WHOLE
+  if (tasks.length === 0 && isDue) return lookAtOne(session, claiming, type)
+  return { tasks, held: tasks.length === 0 && (first !== null || others) }
 }
 
 /**

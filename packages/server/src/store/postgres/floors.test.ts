@@ -30,7 +30,7 @@ test('later looks begin with what was first, and leave out nothing before or beh
   const floors = createFloors()
   floors.saw('q', sight({ first: task(-5, 10_000), negPriorities: [-5] }))
   expect(floors.stretchesOf('q')).toEqual([
-    { fromPriority: MIN, fromId: NIL, toPriority: -5 },
+    { fromPriority: MIN, fromId: NIL, toPriority: -6 },
     { fromPriority: -5, fromId: idAt(NOW - 10_000), toPriority: MAX },
   ])
   expect(floors.stretchesOf('another')).toBe(WHOLE)
@@ -63,7 +63,8 @@ test('a look that is answered late does not undo what a later one saw', () => {
 
 test.each([
   { tookMs: 1, afterMs: 1_000 },
-  { tookMs: 300, afterMs: 30_000 },
+  { tookMs: 100, afterMs: 10_000 },
+  { tookMs: 9_000, afterMs: 30_000 },
 ])('the whole is looked at again, $afterMs ms after a look that took $tookMs', ({ tookMs, afterMs }) => {
   const floors = createFloors()
   const first = task(0, 9_000)
@@ -75,6 +76,14 @@ test.each([
   expect(floors.stretchesOf('q')).toBe(WHOLE)
   floors.saw('q', sight({ first, lookedAt: NOW + afterMs, tookMs }))
   expect(floors.stretchesOf('q')).not.toBe(WHOLE)
+})
+
+test('when the clock was set back, nothing that was seen before counts', () => {
+  const floors = createFloors()
+  floors.saw('q', sight({ first: task(0, 9_000), negPriorities: [0], lookedAt: NOW + 3_600_000 }))
+  expect(floors.stretchesOf('q')).not.toBe(WHOLE)
+  floors.saw('q', sight({ stretches: floors.stretchesOf('q') }))
+  expect(floors.stretchesOf('q')).toBe(WHOLE)
 })
 
 test('with very many priorities, all are looked at from the start', () => {

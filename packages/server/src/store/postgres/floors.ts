@@ -11,9 +11,12 @@
 export const LATE_MS = 500
 /** From then on everything is there that was created in its turn; what was not late had this much less for its commit. */
 const SETTLED_MS = 2_000
-/** Looks at the whole are this far apart, and take at most a hundredth of the time. */
+/** Looks at the whole are this far apart, and take at most a hundredth of the time, unless they take very long. */
 const WHOLE_MS_MIN = 1_000
+const WHOLE_MS_MAX = 30_000
 const WHOLE_SHARE = 100
+/** Answers may come in another order than their looks; a clock that goes back by more was set. */
+const ANSWERS_APART_MS_MAX = 1_000
 
 /** Whoever uses more priorities than this steps over what was taken. */
 const PRIORITIES_MAX = 16
@@ -22,7 +25,7 @@ const QUEUES_MAX = 10_000
 const NIL = '00000000-0000-0000-0000-000000000000'
 const [PRIORITY_MIN, PRIORITY_MAX] = [-2_147_483_648, 2_147_483_647]
 
-/** A stretch of the index: from a task of one priority up to another priority. Priorities are negated, as in the index. */
+/** A stretch of the index: from a task of one priority to the end of another. Priorities are negated, as in the index. */
 export interface Stretch {
   readonly fromPriority: number
   readonly fromId: string
@@ -69,9 +72,15 @@ export function createFloors(): Floors {
         if (queues.size >= QUEUES_MAX) queues.clear()
         queues.set(name, (queue = { floors: new Map(), lookedAt: 0, wholeAt: 0 }))
       }
+      if (sight.lookedAt < queue.lookedAt - ANSWERS_APART_MS_MAX) {
+        queues.delete(name)
+        return
+      }
       queue.lookedAt = Math.max(queue.lookedAt, sight.lookedAt)
-      if (sight.stretches === WHOLE)
-        queue.wholeAt = sight.lookedAt + Math.max(WHOLE_MS_MIN, sight.tookMs * WHOLE_SHARE)
+      if (sight.stretches === WHOLE) {
+        const restMs = Math.max(WHOLE_MS_MIN, sight.tookMs * WHOLE_SHARE)
+        queue.wholeAt = sight.lookedAt + Math.min(restMs, WHOLE_MS_MAX)
+      }
       raise(queue.floors, sight)
     },
   }
@@ -93,7 +102,11 @@ function raise(floors: Map<number, string>, { first, negPriorities, lookedAt }: 
 function between(floors: ReadonlyMap<number, string>): readonly Stretch[] {
   const known = [...floors].toSorted(([a], [b]) => a - b)
   const starts = [{ fromPriority: PRIORITY_MIN, fromId: NIL }, ...known.map(startOf)]
-  return starts.map((start, index) => ({ ...start, toPriority: known[index]?.[0] ?? PRIORITY_MAX }))
+  return starts.map((start, index) => ({ ...start, toPriority: lastBefore(known[index]) }))
+}
+
+function lastBefore(next: readonly [number, string] | undefined): number {
+  return next === undefined ? PRIORITY_MAX : next[0] - 1
 }
 
 function startOf([fromPriority, fromId]: readonly [number, string]) {

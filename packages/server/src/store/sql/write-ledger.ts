@@ -5,7 +5,7 @@ import { type Extension, keyOf, segmentsOf } from './segment.ts'
 import type { Session } from './session.ts'
 import type { SortedLeases } from './sort-leases.ts'
 import { holdLedger, insertKeys, insertSegments } from './statements/ledger.ts'
-import { markPages, markTasks } from './statements/ledger-pages.ts'
+import { markNoLongerNamed, markPages, markTasks } from './statements/ledger-pages.ts'
 import { dischargeObligations, insertObligations, nameDischarges } from './statements/obligations.ts'
 
 interface Entries extends Extension {
@@ -21,7 +21,7 @@ export function writeLedger(
   { ends, leases, ...extension }: Entries,
 ): Promise<unknown> {
   const { receipts } = extension
-  if (receipts.length === 0) return Promise.resolve()
+  if (receipts.length === 0) return markNoLongerNamed(session, tenantId, leases.former)
   const closed = discharged(receipts)
   const named = closed.filter(({ receipt_id, discharged_by }) => ends.get(discharged_by) !== receipt_id)
   const opening = opened(receipts)
@@ -34,6 +34,8 @@ export function writeLedger(
     holdLedger(session, tenantId),
     insertSegments(session, tenantId, segmentsOf(extension)),
     insertKeys(session, tenantId, keyed(receipts)),
+    // Behind the lock, like all marks: whoever marks a page before it could wait for who marks the same page behind it.
+    markNoLongerNamed(session, tenantId, leases.former),
     markTasks(session, tenantId, {
       receipts,
       named: new Set([...ends.keys(), ...leases.named.map(({ leaseId }) => leaseId)]),

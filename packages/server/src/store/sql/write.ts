@@ -7,7 +7,6 @@ import type { Lanes } from './lanes.ts'
 import type { Session } from './session.ts'
 import { insertTags, insertTasks } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
-import { markNoLongerNamed } from './statements/ledger-pages.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
 import { meetPrincipal, seePrincipal } from './statements/principals.ts'
 import { removeTimers, setTimers } from './statements/timers.ts'
@@ -35,7 +34,6 @@ export function write(
     writeTimers(session, tenantId, changes),
     writeDependencies(session, tenantId, changes),
     writeSightings(session, tenantId, changes),
-    markNoLongerNamed(session, tenantId, leases.former),
     writeLedger(session, tenantId, {
       receipts: changes.receipts,
       ends: endsOf(changes),
