@@ -4,7 +4,12 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClaimNeed } from '../../src/engine/unit.ts'
 import type { Store } from '../../src/store/port.ts'
-import { createClaims, READY_OF_ONE_LANE, READY_OF_ONE_TYPE } from '../../src/store/postgres/claims.ts'
+import {
+  BEST_OF_ONE_TYPE,
+  createClaims,
+  READY_OF_ONE_LANE,
+  READY_OF_ONE_TYPE,
+} from '../../src/store/postgres/claims.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { holdCounts } from '../../src/store/postgres/locks.ts'
 import { parkedHeads } from '../../src/store/postgres/parked.ts'
@@ -45,18 +50,18 @@ const OWN_CASES: Case[] = [
     (on, { tenantId }) => createClaims()(on, tenantId, claim({ types: ['no'] })),
   ],
   [
-    'claim, one type of one lane',
+    'ready of one type',
     2 * COUNT + 2,
     (on, { tenantId }) => on.all(READY_OF_ONE_TYPE, [tenantId, '', COUNT, ...TWO_STRETCHES, 't1']),
   ],
   [
-    'claim, one type of one lane, out of turn',
+    'claim, the best of one type, out of turn',
     3 * COUNT + 3,
-    (on, { tenantId }) => on.all(READY_OF_ONE_TYPE, [tenantId, '', COUNT, ...TWO_STRETCHES, 'late']),
+    (on, { tenantId }) => on.all(BEST_OF_ONE_TYPE, [tenantId, '', COUNT, ...TWO_STRETCHES, 'late']),
   ],
   [
-    'claim, any type of one lane',
-    4 * COUNT + 3,
+    'ready of one lane',
+    2 * COUNT + 2,
     (on, { tenantId }) => on.all(READY_OF_ONE_LANE, [tenantId, '', COUNT, ...TWO_STRETCHES]),
   ],
   [

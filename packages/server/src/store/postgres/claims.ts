@@ -5,7 +5,7 @@ import type { ClaimNeed } from '../../engine/unit.ts'
 import type { Task } from '../../engine/model.ts'
 import { definitionColumns, definitionFromRow, type DefinitionRow } from '../sql/definition-row.ts'
 import { QUEUED_STATE, queuedFromRow, type QueuedRow } from '../sql/queued-row.ts'
-import { type Offer, type Query, query, type Session } from '../sql/session.ts'
+import { type Offer, type Query, query, type Session, type Value, type Words } from '../sql/session.ts'
 import { textArray } from './binary-array.ts'
 import { createFloors, type Floors, type Stretch, WHOLE } from './floors.ts'
 
@@ -14,6 +14,8 @@ const ANY_TYPE = "r.type > ''"
 
 /** Once it is locked: whoever else has claimed, moved or ended the task meanwhile has taken its row or said so in it. */
 const READY = "s.tenant_id = $1 and s.task_id = r.task_id and s.place = 'ready'"
+
+const HEAD = 'r.neg_priority, r.task_id'
 
 /** In its turn or out of it. */
 const EITHER = '(values (false), (true)) as o(out_of_turn)'
@@ -24,73 +26,80 @@ export const MATCHING_LANES = query(
   () => 'select l.lane from lanes l where l.tenant_id = $1 and l.capabilities <@ $2::text[]',
 )
 
-export const READY_OF_ONE_TYPE = lookingAtOne('ready_of_one_type', 'r.type = $7')
+const OF_ONE_TYPE = 'r.type = $7'
+export const READY_OF_ONE_TYPE = lookingAtOne('ready_of_one_type', OF_ONE_TYPE)
 export const READY_OF_ONE_LANE = lookingAtOne('ready_of_one_lane', ANY_TYPE)
+export const BEST_OF_ONE_TYPE = mergingOne('best_of_one_type', OF_ONE_TYPE)
+export const BEST_OF_ONE_LANE = mergingOne('best_of_one_lane', ANY_TYPE)
 
-/**
- * Where there is one lane and one type, or any, what is in its turn is looked for in the stretches that may hold any ($4 to $6, see
- * floors.ts), and each task locked as it comes. If anything is out of turn, the best of both are merged first, without locks:
- * to lock as many of each would hide them from other instances until the commit. One row comes even if nothing is free, with
- * what stands first in its turn, whether anything is out of turn, and how many were merged.
- */
-function lookingAtOne(name: string, ofType: string): Query {
+/** What is ready in one lane, of one type or any; in its turn, from the stretches that may hold any ($4 to $6, see floors.ts). */
+function lookAt(ofType: string) {
   const fits = `r.tenant_id = $1 and r.lane = $2 and ${ofType} and r.place = 'ready'`
-  const inTurn = `${fits} and r.out_of_turn = false
-          and (r.neg_priority, r.task_id) >= (g.from_priority, g.from_id) and r.neg_priority <= g.to_priority`
-  const areOthers = '(select are from others)'
-  const inStretches = (look: { columns: string; and: string; limit: string; locking?: string }) => `
+  return {
+    outOfTurn: `${fits} and r.out_of_turn = true`,
+    inTurn: (look: { columns: string; limit: string; and?: string; locking?: string }) => `
       select h.*
       from unnest($4::int[], $5::uuid[], $6::int[]) as g(from_priority, from_id, to_priority)
       cross join lateral (
         select ${look.columns} from queued r
-        where ${inTurn} and ${look.and}
+        where ${fits} and r.out_of_turn = false and (r.neg_priority, r.task_id) >= (g.from_priority, g.from_id)
+          and r.neg_priority <= g.to_priority ${look.and ?? ''}
         order by r.neg_priority, r.task_id
         limit ${look.limit}
         ${look.locking ?? ''}
       ) as h
-      limit ${look.limit}`
-  const head = 'r.neg_priority, r.task_id'
+      limit ${look.limit}`,
+  }
+}
+
+/**
+ * Where there is one lane and one type, or any, and nothing is out of turn, there is nothing to merge: each task is locked as it
+ * comes. One row comes even if nothing is free, with what stands first in its turn and whether anything is out of turn.
+ */
+function lookingAtOne(name: string, ofType: string): Query {
+  const { inTurn, outOfTurn } = lookAt(ofType)
   return query(
     name,
     (words) => `
-    with others as materialized (
-      select exists (select 1 from queued r where ${fits} and r.out_of_turn = true) as are
-    ),
-    best as materialized (
+    with others as materialized (select exists (select 1 from queued r where ${outOfTurn}) as are)
+    select seen.neg_priority as first_priority, seen.task_id as first_id, (select are from others) as others,
+      floor(extract(epoch from statement_timestamp()) * 1000)::bigint as looked_at,
+      (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, free.*
+    from (select 1) as always
+    left join lateral (${inTurn({ columns: HEAD, limit: '1' })}) as seen on true
+    left join lateral (
+      select ${definitionColumns(words)}, ${QUEUED_STATE}, s.neg_priority, s.address
+      from (${inTurn({
+        columns: `r.*, ${words.address('r')} as address`,
+        limit: '$3',
+        and: 'and not (select are from others)',
+        locking: words.passingOverLocked,
+      })}) as s
+      ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
+    ) as free on true`,
+  )
+}
+
+/**
+ * The best of what is in its turn and what is not, merged without locks: to lock as many of each would hide them from other
+ * instances until the commit. `known` counts what was merged.
+ */
+function mergingOne(name: string, ofType: string): Query {
+  const { inTurn, outOfTurn } = lookAt(ofType)
+  return query(
+    name,
+    (words) => `
+    with best as materialized (
       select h.task_id
       from (
-        (${inStretches({ columns: head, and: areOthers, limit: '$3' })})
+        (${inTurn({ columns: HEAD, limit: '$3' })})
         union all
-        (
-          select ${head} from queued r
-          where ${fits} and r.out_of_turn = true and ${areOthers}
-          order by ${head}
-          limit $3
-        )
+        (select ${HEAD} from queued r where ${outOfTurn} order by ${HEAD} limit $3)
       ) as h
       order by h.neg_priority, h.task_id
       limit $3
     )
-    select seen.neg_priority as first_priority, seen.task_id as first_id, ${areOthers} as others,
-      (select count(*) from best)::int as known,
-      floor(extract(epoch from statement_timestamp()) * 1000)::bigint as looked_at,
-      (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, free.*
-    from (select 1) as always
-    left join lateral (${inStretches({ columns: head, and: 'true', limit: '1' })}) as seen on true
-    left join lateral (
-      select ${definitionColumns(words)}, ${QUEUED_STATE}, s.neg_priority, s.address
-      from (
-        (${inStretches({
-          columns: `r.*, ${words.address('r')} as address`,
-          and: `not ${areOthers}`,
-          limit: '$3',
-          locking: words.passingOverLocked,
-        })})
-        union all
-        select s.*, cast(null as text) from best r ${words.findFree('queued', 's', READY)}
-      ) as s
-      ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
-    ) as free on true`,
+    ${freeAmongBest(words)}`,
   )
 }
 
@@ -133,15 +142,20 @@ function merging(name: string, of: { looks: string; fits: string; order: string 
       order by ${of.order}
       limit $3
     )
-    select (select count(*) from best)::int as known, free.*
+    ${freeAmongBest(words, 'limit $4')}`,
+  )
+}
+
+/** One row comes even if nothing is free. */
+function freeAmongBest(words: Words, limit = ''): string {
+  return `select (select count(*) from best)::int as known, free.*
     from (select 1) as always
     left join lateral (
       select ${definitionColumns(words)}, ${QUEUED_STATE}, cast(null as text) as address
       from best r ${words.findFree('queued', 's', READY)}
       ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
-      limit $4
-    ) as free on true`,
-  )
+      ${limit}
+    ) as free on true`
 }
 
 /** Forgotten beyond this: lanes that are looked up again cost a little, a map that only grows costs memory. */
@@ -187,7 +201,6 @@ interface InOneLane extends Claiming {
 }
 
 type SightRow = FreeRow & {
-  readonly known: number
   readonly first_priority: number | null
   readonly first_id: string | null
   readonly others: boolean
@@ -208,21 +221,33 @@ async function lookAtOne(session: Session, claiming: InOneLane, type: string | n
   const queue = `${tenantId}\n${lane}\n${type ?? ''}`
   const stretches = floors.stretchesOf(queue)
   const list = (member: keyof Stretch) => `{${stretches.map((stretch) => stretch[member]).join()}}`
-  const where = [tenantId, lane, claim.count, list('fromPriority'), list('fromId'), list('toPriority')]
-  const rows = await (type === null
-    ? session.all<SightRow>(READY_OF_ONE_LANE, where)
-    : session.all<SightRow>(READY_OF_ONE_TYPE, [...where, type]))
-  const { first_priority, first_id, others, known, looked_at, took_ms } = rows.at(-1)!
+  const where: Value[] = [
+    tenantId,
+    lane,
+    claim.count,
+    list('fromPriority'),
+    list('fromId'),
+    list('toPriority'),
+  ]
+  if (type !== null) where.push(type)
+  const rows = await session.all<SightRow>(type === null ? READY_OF_ONE_LANE : READY_OF_ONE_TYPE, where)
+  const { first_priority, first_id, others, looked_at, took_ms } = rows.at(-1)!
   const first = first_id === null ? null : { negPriority: first_priority!, taskId: first_id }
   const negPriorities = rows.flatMap((row) => row.neg_priority ?? [])
   floors.saw(queue, { stretches, first, negPriorities, lookedAt: looked_at, tookMs: took_ms })
+  if (others) {
+    const best = await session.all<BestRow>(type === null ? BEST_OF_ONE_LANE : BEST_OF_ONE_TYPE, where)
+    const { known } = best[0]!
+    const tasks = freeOf(best)
+    // Some of the best are held, and there may be more.
+    if (tasks.length < claim.count && known === claim.count) return selectAmongAll(session, claiming)
+    return { tasks, held: tasks.length === 0 && known > 0 }
+  }
   const tasks = freeOf(rows)
-  // Some of the best are held, and there may be more.
-  if (tasks.length < claim.count && known === claim.count) return selectAmongAll(session, claiming)
   // Nobody has claimed for a while: by the clock of then there was no reason to look at the whole.
   const isDue = stretches !== WHOLE && floors.stretchesOf(queue) === WHOLE
   if (tasks.length === 0 && isDue) return lookAtOne(session, claiming, type)
-  return { tasks, held: tasks.length === 0 && (first !== null || others) }
+  return { tasks, held: tasks.length === 0 && first !== null }
 }
 
 /**
@@ -246,6 +271,7 @@ async function selectAmongAll(session: Session, { tenantId, able, claim }: Claim
 }
 
 type FreeRow = QueuedRow & DefinitionRow
+type BestRow = FreeRow & { readonly known: number }
 
 /** One row comes even if nothing is free. */
 function freeOf(rows: readonly FreeRow[]): Task[] {
@@ -257,13 +283,7 @@ type Look = Claiming & { readonly more: readonly string[] }
 /** Where some of the best are held by other transactions, more are merged: each time at least four times as many. */
 async function bestFree(session: Session, of: Query, { tenantId, able, claim, more }: Look): Promise<Offer> {
   for (let asked = claim.count; ; asked = Math.max(asked * 4, FURTHER_MIN)) {
-    const rows = await session.all<FreeRow & { readonly known: number }>(of, [
-      tenantId,
-      able,
-      asked,
-      claim.count,
-      ...more,
-    ])
+    const rows = await session.all<BestRow>(of, [tenantId, able, asked, claim.count, ...more])
     const tasks = freeOf(rows)
     const known = rows[0]?.known ?? 0
     if (tasks.length >= claim.count || known < asked) {

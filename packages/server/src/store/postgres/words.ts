@@ -32,6 +32,7 @@ export const postgresWords: Words = {
   hex: (expression) => `encode(${expression}, 'hex')`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,
+  takesAllRows: true,
   holdLedger: "select pg_advisory_xact_lock(hashtextextended($1::text || ' ledger', 0))",
   comesLate: (id) =>
     `${id} < (select ${idAt(`cast(extract(epoch from clock_timestamp()) * 1000 as bigint) - ${LATE_MS}`)})`,

@@ -11,10 +11,13 @@ const SEGMENT_RECEIPTS_MAX = 24
 /** What fills a page of PostgreSQL: a longer row would be compressed, and kept apart from the others. */
 const SEGMENT_BYTES_MAX = 8_000
 
-/** In the order of the ledger, which they extend. What a commit adds to the usage of the tenant stands with its first segment. */
+/**
+ * In the order of the ledger. `through` counts the receipts of the commit up to the end of the segment; what the commit adds to
+ * the usage of the tenant is the same in all.
+ */
 export const SEGMENT_COLUMNS = {
-  number: 'int',
   count: 'int',
+  through: 'int',
   active_tasks: 'int',
   receipt_bytes: 'bigint',
   active_tasks_max: 'bigint',
@@ -60,12 +63,13 @@ export interface Extension {
 
 export function segmentsOf({ receipts, usage, activeTasksMax }: Extension): Segment[] {
   const segments: Segment[] = []
-  const first = { active_tasks: usage.activeTasks, receipt_bytes: usage.receiptBytes }
+  const { activeTasks: active_tasks, receiptBytes: receipt_bytes } = usage
   for (let start = 0; start < receipts.length; ) {
     const end = endOfSegment(receipts, start)
     segments.push({
-      number: segments.length,
-      ...(start === 0 ? first : NOTHING_MORE),
+      through: end,
+      active_tasks,
+      receipt_bytes,
       active_tasks_max: activeTasksMax,
       ...segmentOf(receipts.slice(start, end)),
     })
@@ -73,8 +77,6 @@ export function segmentsOf({ receipts, usage, activeTasksMax }: Extension): Segm
   }
   return segments
 }
-
-const NOTHING_MORE = { active_tasks: 0, receipt_bytes: 0 }
 
 /** The ids of a segment are of one millisecond, as those of a commit are: see `earliestStart`. */
 function endOfSegment(receipts: readonly Receipt[], start: number): number {

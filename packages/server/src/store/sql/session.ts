@@ -41,6 +41,8 @@ export interface Matching {
  * choice but the index.
  */
 export interface Words {
+  /** Whether a `Bulk` is run once, with all of its rows. */
+  readonly takesAllRows: boolean
   /**
    * For each row of what stands before: the rows of a table that fit, by an index. Where several could be meant, `along` names
    * the column, after the tenant, of the one to be used.

@@ -19,6 +19,7 @@ export const sqliteWords: Words = {
   hex: (expression) => `lower(nullif(hex(${expression}), ''))`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   elements: (expression) => `json_each(${expression}) as e`,
+  takesAllRows: false,
   holdLedger: 'select $1', // there is one writer at a time
   comesLate: () => 'false', // claims always look at everything
   id: (expression) => expression,

@@ -85,34 +85,26 @@ export function holdLedger(session: Session, tenantId: string): Promise<never[]>
   return session.all(HOLD_LEDGER, [tenantId])
 }
 
-/** Of the last segment. What a ledger has not begun with is counted from nothing. */
-export const headOf = (column: 'last_position' | 'active_tasks' | 'receipt_bytes') => `coalesce((
-      select e.${column} from ledger_segments e where e.tenant_id = $1 order by e.first_position desc limit 1
-    ), 0)`
+const LAST_SEGMENT = 'from ledger_segments e where e.tenant_id = $1 order by e.first_position desc limit 1'
 
 /** Where a receipt is that stands so far from the end of the ledger: 1 is the last. */
-export const positionOf = (back: string) => `${headOf('last_position')} + 1 - ${back}`
+export const positionOf = (back: string) => `(select e.last_position ${LAST_SEGMENT}) + 1 - ${back}`
 
-/** Of the rows of a statement up to this one; a database that runs it for each row has the others behind it already. */
-const soFar = (sum: string) => `sum(${sum}) over (order by x.number)`
-
-const INSERT_SEGMENTS = bulk(
-  'insert_segments',
-  SEGMENT_COLUMNS,
-  (x) => `
+/** All are behind what was last before the statement, or, where it is run for each row, before that row. */
+const INSERT_SEGMENTS = bulk('insert_segments', SEGMENT_COLUMNS, (x, { takesAllRows }) => {
+  const through = takesAllRows ? 'x.through' : 'x.count'
+  const more = (column: string) =>
+    takesAllRows ? `x.${column}` : `case when x.through = x.count then x.${column} else 0 end`
+  return `
     insert into ledger_segments (tenant_id, first_position, last_position, first_id, last_id, receipts, active_tasks,
       receipt_bytes, room)
-    select $1, s.last_position - s.count + 1, s.last_position, s.first_id, s.last_id, s.receipts, s.active_tasks,
-      s.receipt_bytes, coalesce(s.active_tasks_max - s.active_tasks, 0)
-    from (
-      select x.count as count, x.first_id as first_id, x.last_id as last_id, x.receipts as receipts,
-        cast(x.active_tasks_max as bigint) as active_tasks_max,
-        ${headOf('last_position')} + ${soFar('x.count')} as last_position,
-        ${headOf('active_tasks')} + ${soFar('x.active_tasks')} as active_tasks,
-        ${headOf('receipt_bytes')} + ${soFar('x.receipt_bytes')} as receipt_bytes
-      from ${x}
-    ) as s`,
-)
+    select $1, coalesce(h.last_position, 0) + ${through} - x.count + 1, coalesce(h.last_position, 0) + ${through},
+      x.first_id, x.last_id, x.receipts, coalesce(h.active_tasks, 0) + ${more('active_tasks')},
+      coalesce(h.receipt_bytes, 0) + ${more('receipt_bytes')},
+      coalesce(x.active_tasks_max - coalesce(h.active_tasks, 0) - ${more('active_tasks')}, 0)
+    from ${x}
+    left join (select e.last_position, e.active_tasks, e.receipt_bytes ${LAST_SEGMENT}) as h on true`
+})
 
 export function insertSegments(
   session: Session,
