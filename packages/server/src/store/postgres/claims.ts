@@ -54,7 +54,8 @@ function lookAt(ofType: string) {
 
 /**
  * Where there is one lane and one type, or any, and nothing is out of turn, there is nothing to merge: each task is locked as it
- * comes. One row comes even if nothing is free, with what stands first in its turn and whether anything is out of turn.
+ * comes. The first row is what was seen: what stands first in its turn, and whether anything is out of turn; in the others it would
+ * be the same, and cost as much again for each.
  */
 function lookingAtOne(name: string, ofType: string): Query {
   const { inTurn, outOfTurn } = lookAt(ofType)
@@ -62,17 +63,22 @@ function lookingAtOne(name: string, ofType: string): Query {
     name,
     (words) => `
     with others as materialized (select exists (select 1 from queued r where ${outOfTurn}) as are)
-    select seen.neg_priority as first_priority, seen.task_id as first_id, (select are from others) as others,
-      floor(extract(epoch from statement_timestamp()) * 1000)::bigint as looked_at,
-      (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, free.*
-    from (select 1) as always
-    left join lateral (${inTurn({ columns: HEAD, limit: '1' })}) as seen on true
+    select seen.*, free.*
+    from (values (true), (false)) as part(is_sight)
+    left join lateral (
+      select f.neg_priority as first_priority, f.task_id as first_id, (select are from others) as others,
+        floor(date_part('epoch', statement_timestamp()) * 1000)::bigint as looked_at,
+        date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 as took_ms
+      from (select 1) as always
+      left join (${inTurn({ columns: HEAD, limit: '1' })}) as f on true
+      where part.is_sight
+    ) as seen on true
     left join lateral (
       select ${definitionColumns(words)}, ${QUEUED_STATE}, s.neg_priority, s.address
       from (${inTurn({
         columns: `r.*, ${words.address('r')} as address`,
         limit: '$3',
-        and: 'and not (select are from others)',
+        and: 'and not part.is_sight and not (select are from others)',
         locking: words.passingOverLocked,
       })}) as s
       ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = s.task_id')}
@@ -231,7 +237,7 @@ async function lookAtOne(session: Session, claiming: InOneLane, type: string | n
   ]
   if (type !== null) where.push(type)
   const rows = await session.all<SightRow>(type === null ? READY_OF_ONE_LANE : READY_OF_ONE_TYPE, where)
-  const { first_priority, first_id, others, looked_at, took_ms } = rows.at(-1)!
+  const { first_priority, first_id, others, looked_at, took_ms } = rows[0]!
   const first = first_id === null ? null : { negPriority: first_priority!, taskId: first_id }
   const negPriorities = rows.flatMap((row) => row.neg_priority ?? [])
   floors.saw(queue, { stretches, first, negPriorities, lookedAt: looked_at, tookMs: took_ms })
