@@ -13,12 +13,6 @@ const COMMANDS_PER_COMMIT_MAX = 1_000
 /** Payloads and results of one commit travel in one parameter, which databases limit; memory is finite, too. */
 const BYTES_PER_COMMIT_MAX = 16 * 1_048_576
 
-/**
- * What must wait for a further commit, of what is under way. End to end one by one on PostgreSQL, from 32 callers: 10 to 15 % more
- * tasks a second than with as many (1), in six alternating pairs; with any at all (0), 15 % more processor time for each task.
- */
-const SHARE_MIN = 0.25
-
 interface Entry {
   readonly commands: readonly Command[]
   readonly resolve: (results: readonly Result[]) => void
@@ -63,13 +57,12 @@ export function createBatcher(run: Run, { gather, commitsAtOnce = 1 }: BatcherOp
   }
 
   /**
-   * A further commit starts beside others once a quarter as many calls wait as are under way: sooner, it would be too small to
-   * pay. By commands, those who call with one would wait for whoever reports many.
+   * A further commit starts beside others once as many calls wait as are under way: sooner, it would be too small to pay. By
+   * commands, those who call with one would wait for whoever reports many.
    */
   function start(tenantId: string, tenant: Tenant): void {
     const { queue, waiting, underway, commits } = tenant
-    if (queue.length === 0 || commits >= commitsAtOnce || (commits > 0 && waiting < underway * SHARE_MIN))
-      return
+    if (queue.length === 0 || commits >= commitsAtOnce || (commits > 0 && waiting < underway)) return
     tenant.commits += 1
     // `work` answers every entry itself and does not reject.
     const worked = work(tenantId, tenant)
