@@ -56,7 +56,9 @@ async function formerRows(memory: Store, rigs: readonly Rig[]): Promise<Record<s
   const tables: Record<string, Row[]> = { ledgers: [], receipts: [], ledger_pages: [], obligations: [] }
   for (const { tenantId } of rigs) {
     const all = await memory.listReceipts({ ...EVERY_RECEIPT, tenantId })
-    tables['ledgers']!.push({ tenant_id: tenantId, next_position: all.length + 1 })
+    const { activeTasks: active_tasks, receiptBytes: receipt_bytes } = await memory.readUsage(tenantId)
+    const next_position = all.length + 1
+    tables['ledgers']!.push({ tenant_id: tenantId, next_position, active_tasks, receipt_bytes })
     const marks = new Set<string>()
     for (const { position, receipt } of all) {
       const { receiptId, receiptType, from, to } = receipt
@@ -117,6 +119,9 @@ async function expectSame(store: Store, memory: Store, rigs: readonly Rig[]): Pr
     expect(await store.listReceipts({ ...EVERY_RECEIPT, tenantId })).toEqual(all)
     for (const { receipt } of await store.listReceipts({ ...EVERY_RECEIPT, tenantId }))
       expect(receiptHash(receipt)).toBe(receipt.hash)
+    const usage = await memory.readUsage(tenantId)
+    expect(usage.activeTasks).toBeGreaterThan(0)
+    expect(await store.readUsage(tenantId)).toEqual(usage)
     const tasks = [...new Set(all.map(({ receipt }) => receipt.taskId))].slice(0, 40)
     const queries = [
       { to: AGENT },
