@@ -88,7 +88,7 @@ async function fill(rig: Rig): Promise<string[]> {
   const many = (count: number, make: (index: number) => Parameters<typeof newTask>[0]) =>
     rig.run(Array.from({ length: count }, (_, index) => create(make(index))))
   await many(300, () => ({ type: 'late' }))
-  rig.pass(Date.now() - rig.now())
+  rig.pass(Date.now() - rig.now() + 60_000)
   await many(800, () => ({ type: 'done' }))
   await rig.run((await rig.claim({ types: ['done'] })).map(complete))
   await many(800, (index) => ({ type: `t${index % 3}`, priority: index % 2, tags: index % 2 ? ['red'] : [] }))
