@@ -45,6 +45,14 @@ function trickle(socket: Socket, bytes: string): void {
   socket.on('error', () => {})
 }
 
+/** What was answered before. Where bytes were still under way that nobody will read, the connection is reset. */
+async function untilCutOff(socket: Socket): Promise<string> {
+  return text(socket).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ECONNRESET') return ''
+    throw error
+  })
+}
+
 test.each([
   ['the head of a request', 'GET /health HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n'],
   [
@@ -57,7 +65,7 @@ test.each([
   const socket = connect({ port, host: '127.0.0.1' })
   socket.write(head)
   trickle(socket, more)
-  const answer = await text(socket)
+  const answer = await untilCutOff(socket)
   expect(answer).toMatch(/^(HTTP\/1\.1 (408|401) |$)/)
   expect(socket.destroyed).toBe(true)
 })
