@@ -32,6 +32,12 @@ export async function chooseEntrants(
   return entrants
 }
 
+/** For what PostgreSQL alone can tell. */
+export async function chooseOnPostgres(bench: Bench): Promise<readonly Entrant[]> {
+  const isThere = ({ name }: Entrant) => name !== 'asyncgate' || bench.settings.store === 'postgres'
+  return (await chooseEntrants(bench)).filter(isThere)
+}
+
 const STORE_LABELS = { sqlite: 'SQLite FULL', postgres: 'PostgreSQL', memory: 'memory (nothing durable)' }
 
 function defaultPeers({ settings: { store } }: Bench): readonly PeerName[] {

@@ -1,7 +1,7 @@
 // What becomes of a queue while somebody reads for long: a report, a dump, a forgotten session. PostgreSQL keeps every row version
 // that the reader could still ask for, and whoever looks for work steps over them. The same load as end to end, in windows, with
 // one reader open from before the first to after the last.
-import { chooseEntrants, type Entrant } from '../contenders/entrants.ts'
+import { chooseOnPostgres, type Entrant } from '../contenders/entrants.ts'
 import type { Database } from '../lab/postgres.ts'
 import type { Bench, Figures, Scenario } from '../scenario.ts'
 import { countCost } from './cost.ts'
@@ -26,9 +26,7 @@ export const longReader: Scenario = {
   ratio: 'first ÷ row',
   order: 'alternating',
   rows: async (bench) => {
-    const entrants = (await chooseEntrants(bench)).filter(
-      ({ name }) => name !== 'asyncgate' || bench.settings.store === 'postgres',
-    )
+    const entrants = await chooseOnPostgres(bench)
     return entrants.map((entrant) => ({ label: entrant.label, measure: () => measure(bench, entrant) }))
   },
 }

@@ -1,6 +1,6 @@
 // What a task costs PostgreSQL besides time: bytes of write-ahead log, and row versions that vacuum must clear away.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chooseEntrants } from '../contenders/entrants.ts'
+import { chooseOnPostgres } from '../contenders/entrants.ts'
 import type { Database } from '../lab/postgres.ts'
 import type { Figures, Scenario } from '../scenario.ts'
 import { BATCH_CALLERS, BATCH_SIZE, withPair } from './pair.ts'
@@ -21,9 +21,7 @@ export const wal: Scenario = {
   order: 'alternating',
   rows: async (bench) => {
     const { count } = bench
-    const entrants = (await chooseEntrants(bench)).filter(
-      ({ name }) => name !== 'asyncgate' || bench.settings.store === 'postgres',
-    )
+    const entrants = await chooseOnPostgres(bench)
     return entrants.map((entrant) => ({
       label: entrant.label,
       measure: () =>
