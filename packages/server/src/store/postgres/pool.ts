@@ -1,5 +1,5 @@
 // Connections to PostgreSQL: how they are made, and how values come back.
-import { Pool, type PoolConfig, types } from 'pg'
+import { Pool, type PoolConfig } from 'pg'
 import type { Log } from '../../log.ts'
 
 export const CONNECT_TIMEOUT_MS = 5_000
@@ -34,16 +34,6 @@ export const PLANNED_ONCE = { plan_cache_mode: 'force_generic_plan' }
 
 /** For notifications, which are no data: PostgreSQL would flush its log for each of them. */
 export const UNFLUSHED = { synchronous_commit: 'off' }
-
-const INT8 = 20
-const JSON_TYPE = 114
-
-/** Whole numbers as numbers: none of ours reaches 2^53. JSON stays text, to be parsed where it is needed. */
-export function columnReader(oid: number): (text: string) => unknown {
-  if (oid === INT8) return Number
-  if (oid === JSON_TYPE) return (text) => text
-  return types.getTypeParser(oid, 'text')
-}
 
 export interface Connecting {
   readonly url: string

@@ -5,7 +5,7 @@
 // What a prepared statement gives is described once for each connection, when it is parsed, and not each time.
 import { type Connection, DatabaseError, type PoolClient } from 'pg'
 import type { Value } from '../sql/session.ts'
-import { columnReader } from './pool.ts'
+import { type Column, type Fields, type RowReader, rowReader } from './row-reader.ts'
 
 export interface Statement {
   /** Prepared under this name; without it, parsed each time. */
@@ -72,21 +72,14 @@ interface Asked {
   readonly reject: (reason: unknown) => void
 }
 
-/** How to read each column of a row. */
-type Shape = readonly { readonly name: string; readonly read: (text: string) => unknown }[]
-
 /** Of the prepared statements of each connection, by their names. */
-const shapes = new WeakMap<Connection, Map<string, Shape>>()
-
-interface Described {
-  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[]
-}
+const readers = new WeakMap<Connection, Map<string, RowReader>>()
 
 /** `ended` is told when the next stage may be sent, and why this one failed if it did. */
 function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void) {
   let at = 0
-  let known: Map<string, Shape>
-  let shape: Shape | undefined
+  let known: Map<string, RowReader>
+  let read: RowReader | undefined
 
   const end = (failure?: unknown) => {
     stage.callback()
@@ -104,25 +97,25 @@ function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void
       return asked[at]?.statement.text
     },
     submit: (connection: Connection) => {
-      known = shapesOf(connection)
+      known = readersOf(connection)
       connection.stream.cork()
       for (const { statement } of asked) send(connection, statement)
       connection.sync()
       connection.stream.uncork()
       return null
     },
-    handleRowDescription: ({ fields }: Described) => {
-      shape = fields.map(({ name, dataTypeID }) => ({ name, read: columnReader(dataTypeID) }))
-      if (stage.name !== undefined) known.set(stage.name, shape)
+    handleRowDescription: ({ fields }: { readonly fields: readonly Column[] }) => {
+      read = rowReader(fields)
+      if (stage.name !== undefined) known.set(stage.name, read)
     },
-    handleDataRow: ({ fields }: { readonly fields: readonly (string | null)[] }) => {
-      shape ??= known.get(stage.name!)!
-      asked[at]!.rows.push(readRow(shape, fields))
+    handleDataRow: ({ fields }: { readonly fields: Fields }) => {
+      read ??= known.get(stage.name!)!
+      asked[at]!.rows.push(read(fields))
     },
     handleCommandComplete: ({ text }: { readonly text: string }) => {
       const { rows, resolve } = asked[at]!
       at += 1
-      shape = undefined
+      read = undefined
       resolve({ command: text.split(' ', 1)[0]!, rows })
     },
     handleReadyForQuery: () => end(),
@@ -138,20 +131,10 @@ function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void
   return stage
 }
 
-function shapesOf(connection: Connection): Map<string, Shape> {
-  let known = shapes.get(connection)
-  if (known === undefined) shapes.set(connection, (known = new Map()))
+function readersOf(connection: Connection): Map<string, RowReader> {
+  let known = readers.get(connection)
+  if (known === undefined) readers.set(connection, (known = new Map()))
   return known
-}
-
-function readRow(shape: Shape, fields: readonly (string | null)[]): Record<string, unknown> {
-  const row: Record<string, unknown> = {}
-  for (let at = 0; at < shape.length; at += 1) {
-    const { name, read } = shape[at]!
-    const text = fields[at]!
-    row[name] = text === null ? null : read(text)
-  }
-  return row
 }
 
 /** Which statements a connection knows; the driver's own note, which it changes when one has been parsed. */
