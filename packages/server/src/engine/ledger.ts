@@ -10,18 +10,30 @@ export const DISCHARGED_BY: Readonly<Record<string, readonly string[]>> = {
   'schedule.created': ['schedule.deleted'],
 }
 
-const DISCHARGING = new Set(Object.values(DISCHARGED_BY).flat())
+const NOTHING: readonly string[] = []
+
+/** The same the other way round. */
+const DISCHARGES = new Map<string, readonly string[]>()
+for (const [opened, terminals] of Object.entries(DISCHARGED_BY)) {
+  for (const terminal of terminals)
+    DISCHARGES.set(terminal, [...(DISCHARGES.get(terminal) ?? NOTHING), opened])
+}
 
 export function opensObligation(receiptType: string): boolean {
   return Object.hasOwn(DISCHARGED_BY, receiptType)
 }
 
 export function isTerminalType(receiptType: string): boolean {
-  return DISCHARGING.has(receiptType)
+  return DISCHARGES.has(receiptType)
+}
+
+/** The types of obligations that one of this type discharges. */
+export function dischargedTypes(receiptType: string): readonly string[] {
+  return DISCHARGES.get(receiptType) ?? NOTHING
 }
 
 export function discharges(receiptType: string, obligationType: string): boolean {
-  return opensObligation(obligationType) && DISCHARGED_BY[obligationType]!.includes(receiptType)
+  return dischargedTypes(receiptType).includes(obligationType)
 }
 
 const LOCATORS = ['url', 'uri', 'pointer', 'path', 'key', 'row_id', 'file_id']
@@ -130,10 +142,14 @@ export function surelyFits(value: unknown, bytesMax: number): boolean {
   return leftOf(bytesMax, value) >= 0
 }
 
-export function assertWithinLimits(fact: Pick<Fact, 'parents' | 'body'>, policy: Policy): void {
+export function assertWithinLimits(
+  fact: Pick<Fact, 'parents' | 'body'>,
+  policy: Policy,
+  bodyBytes: number = jsonBytes(fact.body),
+): void {
   const { maxBodyBytes, maxParents, maxArtifacts } = policy.receipts
-  if (!fits(fact.body, policy)) {
-    throw tooLarge(`The body has ${jsonBytes(fact.body)} bytes, the limit is ${maxBodyBytes}.`)
+  if (bodyBytes > maxBodyBytes) {
+    throw tooLarge(`The body has ${bodyBytes} bytes, the limit is ${maxBodyBytes}.`)
   }
   if (fact.parents.length > maxParents) {
     throw tooLarge(`There are ${fact.parents.length} parents, the limit is ${maxParents}.`)

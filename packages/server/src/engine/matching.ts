@@ -25,6 +25,6 @@ export function bestFirst({ preferredTypes }: ClaimFilter): (a: Ranked, b: Ranke
   return (a, b) => b.priority - a.priority || rank(a) - rank(b) || compare(a.taskId, b.taskId)
 }
 
-function compare(a: string, b: string): number {
+export function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }

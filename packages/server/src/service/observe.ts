@@ -5,7 +5,9 @@ import type { Metrics } from '../metrics.ts'
 
 export function observe(metrics: Metrics, { commands, changes, durationMs }: Committed, now: number): void {
   const after = [...changes.createdTasks, ...changes.changedTasks.map((change) => change.after)]
-  const eligibleAt = new Map(after.map((task) => [task.definition.taskId, task]))
+  const touched = new Map(
+    changes.grantedLeases.length === 0 ? [] : after.map((task) => [task.definition.taskId, task]),
+  )
   metrics.onCommitted({
     commandCount: commands.length,
     durationMs,
@@ -16,7 +18,7 @@ export function observe(metrics: Metrics, { commands, changes, durationMs }: Com
         : [],
     ),
     leasesGranted: changes.grantedLeases.flatMap(({ taskId, grantedAt }) => {
-      const task = eligibleAt.get(taskId)
+      const task = touched.get(taskId)
       return task === undefined
         ? []
         : [{ type: task.definition.type, waitedMs: grantedAt - task.state.nextEligibleAt }]
@@ -24,7 +26,6 @@ export function observe(metrics: Metrics, { commands, changes, durationMs }: Com
     leasesExpired: changes.changedLeases.filter((lease) => lease.end === 'expired').length,
     receiptTypes: changes.receipts.map((receipt) => receipt.receiptType),
   })
-  for (const command of commands) {
-    if ('worker' in command) metrics.onWorkerSeen({ workerId: command.worker.id, at: now })
-  }
+  const workers = new Set(commands.map((command) => ('worker' in command ? command.worker : null)))
+  for (const worker of workers) if (worker !== null) metrics.onWorkerSeen({ workerId: worker.id, at: now })
 }

@@ -103,13 +103,14 @@ export function issue(
   fact: Fact,
   receiptId: string = context.ids.next(context.now),
 ): Receipt {
-  assertWithinLimits(fact, context.policy)
-  return issueReceipt(fact, {
+  const receipt = issueReceipt(fact, {
     receiptId,
     tenantId: context.tenantId,
     now: context.now,
     instance: context.instance,
   })
+  assertWithinLimits(fact, context.policy, receipt.bodyBytes)
+  return receipt
 }
 
 /** A receipt about a task; parents default to the obligation that it belongs to. */

@@ -2,8 +2,9 @@
 import { GateError } from '@asyncgate/sdk'
 import type { ClaimCommand, Command } from '../command.ts'
 import { createDraft, type Draft, type Outcome, type View } from '../draft.ts'
-import { jsonBytes } from '../ledger.ts'
+import { jsonBytes, surelyFits } from '../ledger.ts'
 import { bestFirst, fits } from '../matching.ts'
+import type { Task } from '../model.ts'
 import type { Candidates, Decision, Snapshot } from '../unit.ts'
 import { decideCancel, decideResolve } from './cancel.ts'
 import { decideCandidate, filterKeyOf, type Grant, headroom } from './claim.ts'
@@ -75,6 +76,14 @@ export interface Claimed {
 /** What one claim is given travels in one reply; a worker that wants more asks again. */
 const GRANTED_BYTES_MAX = 16 * 1_048_576
 
+/** As many as one claim may be given, each of this size, are far from the limit: they need not be measured. */
+const SMALL_BYTES = 4_096
+
+function aboutBytes({ definition: { payload, metadata } }: Task): number {
+  const carried = [payload, metadata]
+  return surelyFits(carried, SMALL_BYTES) ? SMALL_BYTES : jsonBytes(carried)
+}
+
 function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
   const grants: Grant[] = []
   let bytes = 0
@@ -91,7 +100,7 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
     }
     const { task, lease } = granted(draft, outcome)
     grants.push({ task, lease })
-    bytes += jsonBytes([task.definition.payload, task.definition.metadata])
+    bytes += aboutBytes(task)
   }
   return {
     grants,

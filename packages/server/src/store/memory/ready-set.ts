@@ -1,6 +1,6 @@
 // The narrow set of what a claim may look at: sorted per lane and type, so that a claim touches only heads.
 import type { ClaimFilter } from '../../engine/command.ts'
-import { bestFirst } from '../../engine/matching.ts'
+import { bestFirst, compare } from '../../engine/matching.ts'
 import type { Task } from '../../engine/model.ts'
 import type { Candidates } from '../../engine/unit.ts'
 
@@ -88,8 +88,4 @@ function indexFor(entries: readonly Entry[], wanted: Entry): number {
     else high = middle
   }
   return low
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

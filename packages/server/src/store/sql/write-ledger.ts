@@ -1,5 +1,6 @@
 // Receipts and the obligations that they open and discharge.
-import { DISCHARGED_BY, discharges, isTerminalType, opensObligation } from '../../engine/ledger.ts'
+import { dischargedTypes, opensObligation } from '../../engine/ledger.ts'
+import { compare } from '../../engine/matching.ts'
 import type { Receipt } from '../../engine/model.ts'
 import { type Extension, keyOf, segmentsOf } from './segment.ts'
 import type { Session } from './session.ts'
@@ -26,7 +27,7 @@ export function writeLedger(
   const named = closed.filter(({ receipt_id, discharged_by }) => ends.get(discharged_by) !== receipt_id)
   const opening = opened(receipts)
   const own = new Set(opening.map((row) => row.receipt_id))
-  const isOwn = ({ receipt_id }: Discharge) => own.has(receipt_id)
+  const isOwn = ({ receipt_id }: Discharge) => own.size > 0 && own.has(receipt_id)
   const isEarlier = (row: Discharge) => !isOwn(row)
   return Promise.all([
     nameDischarges(session, tenantId, named.filter(isEarlier)),
@@ -81,16 +82,16 @@ type Discharge = {
  * order, since others may discharge the same ones: their rows are locked, before the ledger is.
  */
 function discharged(receipts: readonly Receipt[]): Discharge[] {
-  const rows = new Map<string, Discharge>()
+  const rows: Discharge[] = []
   for (const { receiptId, receiptType, parents } of receipts) {
-    if (!isTerminalType(receiptType)) continue
-    for (const type of Object.keys(DISCHARGED_BY).filter((opened) => discharges(receiptType, opened))) {
-      for (const parent of parents) {
-        const key = `${parent} ${type}`
-        if (!rows.has(key))
-          rows.set(key, { receipt_id: parent, receipt_type: type, discharged_by: receiptId })
-      }
+    for (const receipt_type of dischargedTypes(receiptType)) {
+      for (const receipt_id of parents) rows.push({ receipt_id, receipt_type, discharged_by: receiptId })
     }
   }
-  return [...rows.values()].toSorted((a, b) => (a.receipt_id < b.receipt_id ? -1 : 1))
+  rows.sort(byObligation) // which keeps the first of each in front
+  return rows.filter((row, at) => at === 0 || byObligation(rows[at - 1]!, row) !== 0)
+}
+
+function byObligation(a: Discharge, b: Discharge): number {
+  return compare(a.receipt_id, b.receipt_id) || compare(a.receipt_type, b.receipt_type)
 }
