@@ -12,6 +12,7 @@ import { longReader } from './long-reader.ts'
 import { mcp } from './mcp.ts'
 import { obligations } from './obligations.ts'
 import { reads } from './reads.ts'
+import { steady } from './steady.ts'
 import { waitingWorkers } from './waiting-workers.ts'
 import { wal } from './wal.ts'
 
@@ -31,6 +32,7 @@ export const scenarios = {
   durability,
   wal,
   'long-reader': longReader,
+  steady,
 } satisfies Record<string, Scenario>
 
 export type ScenarioName = keyof typeof scenarios

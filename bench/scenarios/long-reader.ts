@@ -2,7 +2,7 @@
 // that the reader could still ask for, and whoever looks for work steps over them. The same load as end to end, in windows, with
 // one reader open from before the first to after the last.
 import { chooseOnPostgres, type Entrant } from '../contenders/entrants.ts'
-import type { Database } from '../lab/postgres.ts'
+import { startReading } from '../lab/long-read.ts'
 import type { Bench, Figures, Scenario } from '../scenario.ts'
 import { countCost } from './cost.ts'
 import { CALLERS, type Pair, withPair } from './pair.ts'
@@ -74,16 +74,5 @@ async function measureWindow(pair: Pair, { from, count }: { from: number; count:
   return {
     perSecond: (count * 1_000) / (endedAt - startedAt),
     databaseMicros: cost(count)['CPU of the database']!,
-  }
-}
-
-/** Its snapshot is of now, until the function that it gives is called. */
-async function startReading(database: Database): Promise<() => Promise<void>> {
-  const reader = await database.connect()
-  await reader.query('begin isolation level repeatable read read only')
-  await reader.query('select count(*) from pg_class')
-  return async () => {
-    await reader.query('commit')
-    reader.release()
   }
 }
