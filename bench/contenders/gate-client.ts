@@ -48,7 +48,10 @@ export function createGateClient({ url, key }: GateAddress, connectionsMax: numb
     const used = await connection()
     if (signal?.aborted) giveBack(used)
     signal?.throwIfAborted()
-    const abort = () => used.close()
+    const abort = () => {
+      used.close()
+      open.delete(used)
+    }
     signal?.addEventListener('abort', abort, { once: true })
     try {
       const { status, text } = await used.send(head, body)
