@@ -1,3 +1,4 @@
+// How the fields of an answer become a row.
 import { types } from 'pg'
 import { expect, test } from 'vitest'
 import { rowReader } from './row-reader.ts'

@@ -4,7 +4,7 @@
 import type { Lease, Receipt } from '../../../engine/model.ts'
 import { earliestStart, FIRST_OF_TIME, TIME_LENGTH } from '../segment.ts'
 import { bulk, type RowOf, type Session, type Words } from '../session.ts'
-import { mayHold, positionOf } from './ledger.ts'
+import { LAST_SEGMENT, mayHold } from './ledger.ts'
 
 /** Positions on one page. A list whose matches lie far apart reads this many receipts for each of them. */
 export const PAGE_POSITIONS = 128
@@ -14,23 +14,43 @@ const STRETCH = PAGE_POSITIONS / 2
 /** SQLite divides what was bound as a number like a fraction. */
 export const pageOf = (position: string) => `cast(${position} as bigint) / ${PAGE_POSITIONS}`
 
-const pageAt = (back: string) => pageOf(`(${positionOf(back)})`)
-
 export const markTo = (id: string) => `to ${id}`
 export const markFrom = (id: string) => `from ${id}`
 export const markType = (receiptType: string) => `type ${receiptType}`
 
-const MARKED = { back: 'int', mark: 'text' } as const
+/** Of the receipts of one commit: `back` counts from the end of the ledger, 1 is the last. */
+const PLACE = { back: 'int', before: 'int', is_first: 'boolean' } as const
 
-const MARK_PAGES = bulk(
-  'mark_pages',
-  MARKED,
-  (x) => `
-    insert into ledger_pages (tenant_id, mark, page)
-    select distinct $1, x.mark, ${pageAt('x.back')}
+type Place = RowOf<typeof PLACE>
+
+/**
+ * Where the same was marked before in this commit, or else where the commit begins: on later pages than that there is no row yet.
+ * Nobody else adds any until the commit; `on conflict` cost PostgreSQL half as much again.
+ */
+const markNew = (x: string, words: Words, { table, key }: { table: string; key: string }) => {
+  const page = (back: string) => pageOf(`(h.last_position + 1 - ${back})`)
+  const same = `p.tenant_id = $1 and p.${key} = x.${key} and p.page = ${page('x.back')}`
+  return `
+    insert into ${table} (tenant_id, ${key}, page)
+    select $1, x.${key}, ${page('x.back')}
     from ${x}
-    where true
-    on conflict do nothing`,
+    cross join (select e.last_position ${LAST_SEGMENT}) as h
+    ${words.findOptional(table, 'p', same)}
+    where ${page('x.back')} > ${page('x.before')} or x.is_first and p.page is null`
+}
+
+/** Tells for each name that is marked what `markNew` asks of its place. */
+function placesIn({ length }: readonly unknown[]): (name: string, back: number) => Place {
+  const known = new Map<string, number>()
+  return (name, back) => {
+    const before = known.get(name)
+    known.set(name, back)
+    return { back, before: before ?? length, is_first: before === undefined }
+  }
+}
+
+const MARK_PAGES = bulk('mark_pages', { mark: 'text', ...PLACE }, (x, words) =>
+  markNew(x, words, { table: 'ledger_pages', key: 'mark' }),
 )
 
 /** The receipts of one commit, in their order; the last of them ends the ledger. */
@@ -39,16 +59,24 @@ export function markPages(
   tenantId: string,
   receipts: readonly Receipt[],
 ): Promise<never[]> {
-  const rows: RowOf<typeof MARKED>[] = []
+  const placeOf = placesIn(receipts)
+  const rows: (Place & { mark: string })[] = []
   for (let start = 0; start < receipts.length; start += STRETCH) {
-    rows.push(...marksOf(receipts.slice(start, start + STRETCH), receipts.length - start))
+    const marks = marksOf(receipts.slice(start, start + STRETCH), receipts.length - start)
+    for (const [mark, { first, last }] of marks) {
+      rows.push({ mark, ...placeOf(mark, first) })
+      if (last !== first) rows.push({ mark, ...placeOf(mark, last) })
+    }
   }
   return session.each(MARK_PAGES, tenantId, rows)
 }
 
 /** Where each mark comes first and last in a stretch; `back` is where the stretch begins. */
-function marksOf(stretch: readonly Receipt[], back: number): RowOf<typeof MARKED>[] {
-  const ends = new Map<string, { first: number; last: number }>()
+function marksOf(
+  stretch: readonly Receipt[],
+  back: number,
+): Map<string, { readonly first: number; last: number }> {
+  const ends = new Map<string, { readonly first: number; last: number }>()
   stretch.forEach(({ receiptType, from, to }, index) => {
     for (const mark of [markTo(to.id), markFrom(from.id), markType(receiptType)]) {
       const end = ends.get(mark)
@@ -56,46 +84,30 @@ function marksOf(stretch: readonly Receipt[], back: number): RowOf<typeof MARKED
       else end.last = back - index
     }
   })
-  return [...ends].flatMap(([mark, { first, last }]) =>
-    first === last ? [{ mark, back: first }] : [first, last].map((at) => ({ mark, back: at })),
-  )
+  return ends
 }
 
 type OfTask = Pick<Receipt, 'taskId' | 'receiptType' | 'receiptId'>
 
-const OF_TASKS = { task_id: 'uuid', back: 'int', before: 'int', is_first: 'boolean' } as const
-
-const MARK_TASKS = bulk(
-  'mark_tasks',
-  OF_TASKS,
-  (x) => `
-    insert into task_pages (tenant_id, task_id, page)
-    select $1, x.task_id, ${pageAt('x.back')}
-    from ${x}
-    where ${pageAt('x.back')} > ${pageAt('x.before')} or x.is_first and not exists (
-      select 1 from task_pages p where p.tenant_id = $1 and p.task_id = x.task_id and p.page = ${pageAt('x.back')}
-    )`,
+const MARK_TASKS = bulk('mark_tasks', { task_id: 'uuid', ...PLACE }, (x, words) =>
+  markNew(x, words, { table: 'task_pages', key: 'task_id' }),
 )
 
 /**
  * As above, but for the receipts that the rows of their tasks name, and task.result_ready, which follows one of those (see
- * `pagesOfTask`). `before` is the task's receipt before in this commit, or where the commit begins: on later pages than that
- * there is no row yet. Nobody else adds any until the commit; `on conflict` cost PostgreSQL half as much again.
+ * `pagesOfTask`).
  */
 export function markTasks(
   session: Session,
   tenantId: string,
   { receipts, named }: { readonly receipts: readonly OfTask[]; readonly named: ReadonlySet<string> },
 ): Promise<never[]> {
-  const known = new Map<string, number>()
-  const rows: RowOf<typeof OF_TASKS>[] = []
+  const placeOf = placesIn(receipts)
+  const rows: (Place & { task_id: string })[] = []
   receipts.forEach(({ taskId, receiptType, receiptId }, index) => {
     if (taskId === null || receiptType === 'task.assigned' || receiptType === 'task.result_ready') return
     if (named.has(receiptId)) return
-    const back = receipts.length - index
-    const before = known.get(taskId)
-    rows.push({ task_id: taskId, back, before: before ?? receipts.length, is_first: before === undefined })
-    known.set(taskId, back)
+    rows.push({ task_id: taskId, ...placeOf(taskId, receipts.length - index) })
   })
   return session.each(MARK_TASKS, tenantId, rows)
 }

@@ -85,7 +85,8 @@ export function holdLedger(session: Session, tenantId: string): Promise<never[]>
   return session.all(HOLD_LEDGER, [tenantId])
 }
 
-const LAST_SEGMENT = 'from ledger_segments e where e.tenant_id = $1 order by e.first_position desc limit 1'
+export const LAST_SEGMENT =
+  'from ledger_segments e where e.tenant_id = $1 order by e.first_position desc limit 1'
 
 /** Where a receipt is that stands so far from the end of the ledger: 1 is the last. */
 export const positionOf = (back: string) => `(select e.last_position ${LAST_SEGMENT}) + 1 - ${back}`
