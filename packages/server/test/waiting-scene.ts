@@ -17,7 +17,10 @@ export function scene(parts: Partial<WaitingClaimsParts> = {}) {
   const claims = createWaitingClaims({
     attempt: async (_tenantId, commands) => {
       attempts.push(commands.map((command) => command.worker.id))
-      return commands.map(({ maxTasks }) => ({ grants: work.splice(0, maxTasks).map(grantOf), again: false }))
+      return commands.map(({ maxTasks }) => {
+        const grants = work.splice(0, maxTasks).map(grantOf)
+        return { grants, again: false, empty: grants.length === 0 }
+      })
     },
     giveBack: async (_tenantId, grants) => void givenBack.push(...grants.map(taskOf)),
     nextEligibleAt: async () => null,

@@ -257,6 +257,57 @@ test('a failing attempt is reported, and the claims wait on', async () => {
   expect(answers).toEqual([['w', ['a']]])
 })
 
+test('who comes to others who were told that there is nothing waits with them, without a look', async () => {
+  const { claim, clock, attempts, offer, answers } = scene()
+  void claim('one')
+  await clock.advance(0)
+  void claim('two')
+  void claim('another', { acceptTypes: ['another'] })
+  await clock.advance(0)
+  expect(attempts).toEqual([['one'], ['another']])
+  await offer('a', 'b')
+  expect(answers).toEqual([
+    ['one', ['a']],
+    ['two', ['b']],
+  ])
+})
+
+test('whoever does not want to wait looks all the same', async () => {
+  const { claim, clock, work, answers } = scene()
+  void claim('one')
+  await clock.advance(0)
+  work.push('a') // of which nobody was told
+  await claim('two', { waitMs: 0 })
+  expect(answers).toEqual([['two', ['a']]])
+})
+
+test('what may have come since those who wait were told is looked for', async () => {
+  const { claim, claims, clock, attempts } = scene()
+  void claim('one')
+  await clock.advance(0)
+  const ride = claims.ride(TENANT, [{ type: 'x', capabilities: [] }])
+  claims.wake(TENANT)
+  void claim('two')
+  await clock.advance(0)
+  expect(attempts).toEqual([['one'], ['two']])
+  ride?.end([])
+})
+
+test('that there was no room for more leases says nothing of what there is', async () => {
+  const attempts: string[] = []
+  const { claim, clock } = scene({
+    attempt: async (_tenantId, commands) => {
+      attempts.push(...commands.map((command) => command.worker.id))
+      return commands.map(() => ({ grants: [], again: false, empty: false }))
+    },
+  })
+  void claim('one')
+  await clock.advance(0)
+  void claim('two')
+  await clock.advance(0)
+  expect(attempts).toEqual(['one', 'two'])
+})
+
 test('stopping answers everybody with nothing, and nobody waits after it', async () => {
   const { claim, claims, clock, answers } = scene()
   void claim('one')

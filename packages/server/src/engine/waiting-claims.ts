@@ -10,6 +10,8 @@ import {
   groupFor,
   type Groups,
   inTurn,
+  isKnownEmpty,
+  noteEmpty,
   ridersOf,
   type Waiter,
   waitersOf,
@@ -111,11 +113,14 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const until = clock.now() + waitMs
     for (;;) {
       const { wakes } = tenant
-      const { grants, held } = await attemptOnce(tenantId, command, { canWait: waitMs > 0, signal })
+      if (waitMs > 0 && !stopped && !signal.aborted && isKnownEmpty(tenant.groups, command, wakes))
+        return wait(tenantId, command, { waitMs: until - clock.now(), signal })
+      const { grants, held, empty } = await attemptOnce(tenantId, command, { canWait: waitMs > 0, signal })
       if (grants.length > 0) return grants
       if (stopped || signal.aborted || clock.now() >= until) return []
       if (tenant.wakes !== wakes) continue
       const answer = wait(tenantId, command, { waitMs: until - clock.now(), signal })
+      if (empty) noteEmpty(tenant.groups, command, wakes)
       if (held) lookAgain(tenantId, tenant, clock.now() + OVERDUE_MS)
       return answer
     }
@@ -221,14 +226,16 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   /** Whoever is given nothing waits on; if there was reason to look while they were away, that is made up for. */
   function board(tenantId: string, waiters: readonly Waiter[]): Ride {
     const tenant = tenantOf(tenantId)
+    const { wakes } = tenant
     for (const waiter of waiters) waiter.busy = true
     return {
       commands: waiters.map((waiter) => waiter.command),
       end: (claims) => {
         waiters.forEach((waiter, index) => {
-          const grants = claims[index]?.grants ?? []
+          const { grants, empty } = claims[index] ?? NOTHING
           waiter.busy = false
           if (grants.length > 0) waiter.answer(grants)
+          if (empty) noteEmpty(tenant.groups, waiter.command, wakes)
         })
         if (claims.some(({ again }) => again)) tenant.wakes += 1
         if (claims.some(({ held }) => held)) lookAgain(tenantId, tenant, clock.now() + OVERDUE_MS)

@@ -71,6 +71,8 @@ export interface Claimed {
   readonly again: boolean
   /** Nothing was free, but what fits may be in a moment. */
   readonly held?: boolean
+  /** Nothing that fits was ready, whoever had asked for it. */
+  readonly empty?: boolean
 }
 
 /** What one claim is given travels in one reply; a worker that wants more asks again. */
@@ -89,8 +91,9 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
   let bytes = 0
   const wanted = headroom(draft, command, context)
   const candidates = draft.candidates(filterKeyOf(command))
+  const offered = inOrder(draft, candidates, command)
   let refilled = false
-  for (const taskId of inOrder(draft, candidates, command)) {
+  for (const taskId of offered) {
     if (grants.length >= wanted || bytes >= GRANTED_BYTES_MAX) break
     const outcome = decideCandidate(draft, taskId, command, context)
     if (outcome === null) continue
@@ -106,6 +109,7 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
     grants,
     again: grants.length < wanted && (candidates.more || refilled),
     held: grants.length === 0 && wanted > 0 && candidates.held === true,
+    empty: wanted > 0 && offered.length === 0 && candidates.held !== true,
   }
 }
 
