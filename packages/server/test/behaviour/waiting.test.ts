@@ -41,6 +41,17 @@ onEveryStore('waiting', (_open, _kind, store, beside) => {
     expect(await arrival(bench, answer)).toEqual({ ids: [taskId], at: createdAt })
   })
 
+  verifies('LEASE-3', 'others who wait for room do not keep from what there is', async () => {
+    const bench = await openOne([store()], { claim: { max_concurrent_leases: 1 } })
+    const [, second] = [await createId(bench), await createId(bench)]
+    const lease = await claimOne(bench)
+    await waiter(bench, { worker_id: 'another' })
+    await bench.call('complete', { ...held(lease), store_result: true })
+    const now = bench.clock.now()
+    const [next] = await claim(bench, { wait_seconds: 60 })
+    expect([next?.task_id, bench.clock.now()]).toEqual([second, now])
+  })
+
   verifies('LEASE-3', 'a claim that has waited in vain is answered with an empty list', async () => {
     const bench = await openOne([store()])
     const { answer } = await waiter(bench, { wait_seconds: 30 })
