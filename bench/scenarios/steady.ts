@@ -9,7 +9,7 @@ import type { Bench, Column, Figures, Scenario } from '../scenario.ts'
 import { countCost } from './cost.ts'
 import { type Pair, withPair } from './pair.ts'
 
-const PER_SECOND = 200
+const PER_SECOND = 100
 const WINDOWS = 12
 
 /** The first window, the last beside the reader, and one more after it. */
