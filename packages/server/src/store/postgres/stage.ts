@@ -5,7 +5,7 @@
 // What a prepared statement gives is described once for each connection, when it is parsed, and not each time.
 import { type Connection, DatabaseError, type PoolClient } from 'pg'
 import type { Value } from '../sql/session.ts'
-import { type Column, type Fields, type RowReader, rowReader } from './row-reader.ts'
+import { type Column, type RowReader, rowReader } from './row-reader.ts'
 
 export interface Statement {
   /** Prepared under this name; without it, parsed each time. */
@@ -108,7 +108,7 @@ function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void
       read = rowReader(fields)
       if (stage.name !== undefined) known.set(stage.name, read)
     },
-    handleDataRow: ({ fields }: { readonly fields: Fields }) => {
+    handleDataRow: ({ fields }: { readonly fields: readonly (string | null)[] }) => {
       read ??= known.get(stage.name!)!
       asked[at]!.rows.push(read(fields))
     },
