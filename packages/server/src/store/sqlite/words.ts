@@ -34,8 +34,14 @@ function matches({ table, keys, and }: Matching): string {
 export function sqliteText(of: Query | Bulk<Columns>): string {
   const text =
     'columns' in of ? bound(of.text('(select 1) as x', sqliteWords), of.columns) : of.text(sqliteWords)
-  return text.replaceAll(/\$(\d+)/g, '?$1')
+  return text.replaceAll(/\$(\d+)/g, '?$1').replace(CHANGES, '$1 or fail$2')
 }
+
+/**
+ * By itself SQLite keeps copies of all pages that a statement changes, to undo what it did before it failed: an insertion takes
+ * 5.4 µs instead of 8.8 without them. When one fails here, its whole transaction is rolled back.
+ */
+const CHANGES = /^(\s*(?:insert|update))( )/
 
 /**
  * Runs once for each input row, so that its columns can be parameters, after `$1`, the tenant; `x` is left as
