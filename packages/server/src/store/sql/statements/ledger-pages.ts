@@ -53,12 +53,10 @@ const MARK_PAGES = bulk('mark_pages', { mark: 'text', ...PLACE }, (x, words) =>
   markNew(x, words, { table: 'ledger_pages', key: 'mark' }),
 )
 
+type Marked = Pick<Receipt, 'receiptType' | 'from' | 'to'>
+
 /** The receipts of one commit, in their order; the last of them ends the ledger. */
-export function markPages(
-  session: Session,
-  tenantId: string,
-  receipts: readonly Receipt[],
-): Promise<never[]> {
+export function markPages(session: Session, tenantId: string, receipts: readonly Marked[]): Promise<never[]> {
   const placeOf = placesIn(receipts)
   const rows: (Place & { mark: string })[] = []
   for (let start = 0; start < receipts.length; start += STRETCH) {
@@ -72,11 +70,8 @@ export function markPages(
 }
 
 /** Where each mark comes first and last in a stretch; `back` is where the stretch begins. */
-function marksOf(
-  stretch: readonly Receipt[],
-  back: number,
-): Map<string, { readonly first: number; last: number }> {
-  const ends = new Map<string, { readonly first: number; last: number }>()
+function marksOf(stretch: readonly Marked[], back: number): Map<string, { first: number; last: number }> {
+  const ends = new Map<string, { first: number; last: number }>()
   stretch.forEach(({ receiptType, from, to }, index) => {
     for (const mark of [markTo(to.id), markFrom(from.id), markType(receiptType)]) {
       const end = ends.get(mark)
