@@ -18,14 +18,17 @@ export const markTo = (id: string) => `to ${id}`
 export const markFrom = (id: string) => `from ${id}`
 export const markType = (receiptType: string) => `type ${receiptType}`
 
-/** Of the receipts of one commit: `back` counts from the end of the ledger, 1 is the last. */
+/**
+ * Of the receipts of one commit: `back` counts from the end of the ledger, 1 is the last; `before` is where the same was marked
+ * before in this commit, or else where the commit begins.
+ */
 const PLACE = { back: 'int', before: 'int', is_first: 'boolean' } as const
 
 type Place = RowOf<typeof PLACE>
 
 /**
- * Where the same was marked before in this commit, or else where the commit begins: on later pages than that there is no row yet.
- * Nobody else adds any until the commit; `on conflict` cost PostgreSQL half as much again.
+ * On later pages than that of `before` there is no row yet; on the page where the commit begins there may be one. Nobody else
+ * adds any until the commit; `on conflict` cost PostgreSQL half as much again.
  */
 const markNew = (x: string, words: Words, { table, key }: { table: string; key: string }) => {
   const page = (back: string) => pageOf(`(h.last_position + 1 - ${back})`)
