@@ -126,7 +126,7 @@ export function createEngine(parts: EngineParts): Engine {
     const { ids, random, instance, decide = decideBatch } = parts
     const found = parts.policyOf?.(tenantId) ?? parts.policy
     const policy = found instanceof Promise ? await found : found
-    const { results, changes } = await store.transact({
+    const { results, changes, promoted } = await store.transact({
       tenantId,
       now: startedAt,
       needs: needsOf(commands, policy),
@@ -134,12 +134,13 @@ export function createEngine(parts: EngineParts): Engine {
         // Read here, under the locks: a lease must not look alive because the batch had to wait for them.
         const context = { tenantId, now: clock.now(), ids, random, policy, instance }
         const { changes: decided, result } = decide(snapshot, commands, context)
-        return { changes: decided, result: { results: result, changes: decided } }
+        const { promoted } = snapshot
+        return { changes: decided, result: { results: result, changes: decided, promoted } }
       },
     })
     try {
       // First, since somebody waits for it.
-      tell(tenantId, changes)
+      tell(tenantId, changes, promoted)
       parts.onCommitted?.({ tenantId, commands, changes, durationMs: clock.now() - startedAt })
     } catch (error) {
       // It is committed: nothing that goes wrong from here on may look as if it were not.
@@ -148,9 +149,9 @@ export function createEngine(parts: EngineParts): Engine {
     return { results, changes }
   }
 
-  function tell(tenantId: string, changes: Changes): void {
+  function tell(tenantId: string, changes: Changes, promoted: ReadonlySet<string>): void {
     const after = [...changes.createdTasks, ...changes.changedTasks.map((change) => change.after)]
-    const ready = after.some(({ state }) => state.place === 'ready')
+    const ready = after.some(({ state }) => state.place === 'ready') || areLeft(promoted, changes)
     const delayed = after.some(({ state }) => state.place === 'delayed')
     const ended = after
       .filter(({ state }) => isTerminal(state.status))
@@ -234,6 +235,13 @@ function comingReady(command: Command): readonly Wanted[] {
   const { type, capabilities, delaySeconds, notBefore, dependsOn } = command.task
   const isLater = delaySeconds !== null || notBefore !== null || dependsOn.length > 0
   return isLater ? [] : [{ type, capabilities }]
+}
+
+/** They may be for others than those whose claim came first after their delay. */
+function areLeft(promoted: ReadonlySet<string>, { changedTasks }: Changes): boolean {
+  if (promoted.size === 0) return false
+  const changed = new Set(changedTasks.map(({ after }) => after.definition.taskId))
+  return [...promoted].some((taskId) => !changed.has(taskId))
 }
 
 function resolution({ taskId, dependsOn }: { taskId: string; dependsOn: readonly string[] }): Command {

@@ -54,6 +54,8 @@ export interface Snapshot {
   readonly activeTasks: number
   /** concurrency key → parked tasks that could come next, best first within each lane and type. */
   readonly parked: ReadonlyMap<string, readonly string[]>
+  /** Delayed tasks whose time has come: they are ready, unless the batch changes them. */
+  readonly promoted: ReadonlySet<string>
 }
 
 export interface Candidates {

@@ -41,8 +41,8 @@ interface Tenant {
   readonly groups: Groups
   /** Grows with every wake, so that a wake during a fruitless attempt is not lost. */
   wakes: number
-  /** There may be a delay that nobody has looked up yet. */
-  newDelays: boolean
+  /** `new`: there may be one that nobody has looked up yet; `known`: a timer stands for the next, if there is any. */
+  delays: 'new' | 'sought' | 'known'
   serving: boolean
   timer: { readonly at: number; readonly cancel: () => void } | null
 }
@@ -80,7 +80,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   function tenantOf(tenantId: string): Tenant {
     let tenant = tenants.get(tenantId)
     if (tenant === undefined) {
-      tenant = { groups: new Map(), wakes: 0, newDelays: false, serving: false, timer: null }
+      tenant = { groups: new Map(), wakes: 0, delays: 'new', serving: false, timer: null }
       tenants.set(tenantId, tenant)
     }
     return tenant
@@ -113,7 +113,8 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const until = clock.now() + waitMs
     for (;;) {
       const { wakes } = tenant
-      if (waitMs > 0 && !stopped && !signal.aborted && isKnownEmpty(tenant.groups, command, wakes))
+      const isEmpty = tenant.delays === 'known' && isKnownEmpty(tenant.groups, command, wakes)
+      if (isEmpty && waitMs > 0 && !stopped && !signal.aborted)
         return wait(tenantId, command, { waitMs: until - clock.now(), signal })
       const { grants, held, empty } = await attemptOnce(tenantId, command, { canWait: waitMs > 0, signal })
       if (grants.length > 0) return grants
@@ -162,7 +163,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const tenant = tenants.get(tenantId)
     if (tenant === undefined) return
     tenant.wakes += 1
-    tenant.newDelays ||= newDelays
+    if (newDelays) tenant.delays = 'new'
     if (tenant.serving || tenant.groups.size === 0) return
     serve(tenantId, tenant).catch(onError)
   }
@@ -180,15 +181,16 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
       tenant.serving = false
       lookAgain(tenantId, tenant, clock.now() + POLL_MS)
     }
-    if (tenant.groups.size > 0 && tenant.newDelays) await awaitNextDelay(tenantId, tenant)
+    if (tenant.groups.size > 0 && tenant.delays === 'new') await awaitNextDelay(tenantId, tenant)
   }
 
   async function awaitNextDelay(tenantId: string, tenant: Tenant): Promise<void> {
-    tenant.newDelays = false
-    const dueAt = await nextEligibleAt(tenantId)
-    if (dueAt === null) return
+    tenant.delays = 'sought'
+    const dueAt = (await nextEligibleAt(tenantId)) ?? Infinity
     const now = clock.now()
-    lookAgain(tenantId, tenant, dueAt > now ? dueAt : now + OVERDUE_MS)
+    if (dueAt <= now) return lookAgain(tenantId, tenant, now + OVERDUE_MS)
+    if (tenant.delays === 'sought') tenant.delays = 'known'
+    if (dueAt < Infinity) lookAgain(tenantId, tenant, dueAt)
   }
 
   /** Goes on with a group as long as its last chunk was given something, or may have been held back by a capacity. */

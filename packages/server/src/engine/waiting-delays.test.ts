@@ -98,3 +98,15 @@ test('a delay that has ended, but whose task another instance holds, is not aske
   await clock.advance(1_000)
   expect(attempts.length).toBeLessThan(50)
 })
+
+test.each([
+  ['could not be looked up', () => Promise.reject(new Error('not now'))],
+  ['has ended', async () => 0],
+])('where the next delay %s, those who come to others look for themselves', async (_what, nextEligibleAt) => {
+  const { claim, clock, attempts } = scene({ nextEligibleAt })
+  void claim('one')
+  await clock.advance(0)
+  void claim('two')
+  await clock.advance(0)
+  expect(attempts).toEqual([['one'], ['two']])
+})

@@ -122,6 +122,19 @@ onEveryStore('waiting', (_open, _kind, store, beside) => {
     expect(await arrival(bench, answer)).toEqual({ ids: [taskId], at: dueAt })
   })
 
+  verifies(['OPS-7', 'TASK-3'], 'a task that another claim finds due goes to who waits for it', async () => {
+    const bench = await openOne([{ ...store(), nextEligibleAt: async () => null }]) // it was not there yet
+    const taskId = await createId(bench, { type: 'late', delay_seconds: 2 })
+    await bench.clock.advance(1_500)
+    const { answer } = await waiter(bench, { accept_types: ['late'] })
+    await bench.clock.advance(500)
+    const dueAt = bench.clock.now()
+    await claim(bench, { accept_types: ['other'] })
+    await bench.clock.advance(0)
+    await bench.clock.advance(1_000)
+    expect(await answer).toEqual({ ids: [taskId], at: dueAt })
+  })
+
   verifies(['OPS-7', 'STATE-4'], 'a claim that waits is given a task as its backoff ends', async () => {
     const bench = await openOne([store()])
     const lease = await leased(bench)

@@ -12,7 +12,7 @@ import { lockTasks } from '../../src/store/sql/lock-tasks.ts'
 import { settlements } from '../../src/store/sql/statements/ended.ts'
 import { activeByKey, activeByWorker, dueLeases, renewLeases } from '../../src/store/sql/statements/leased.ts'
 import { deleteLeased, deleteQueued } from '../../src/store/sql/statements/leave-shelf.ts'
-import { markNoLongerNamed, markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
+import { markNoLongerNamed, markPages, markTasks } from '../../src/store/sql/statements/ledger-pages.ts'
 import { receiptsById, receiptsByKey } from '../../src/store/sql/statements/ledger.ts'
 import {
   dischargedBy,
@@ -32,7 +32,7 @@ import { dueDelayed, nextEligibleAt, updateQueued } from '../../src/store/sql/st
 import { readType, typeLimits } from '../../src/store/sql/statements/task-types.ts'
 import { idempotentTasks } from '../../src/store/sql/statements/tasks.ts'
 import { readTask } from '../../src/store/sql/task-view.ts'
-import { AGENT, EVERY_RECEIPT, EVERY_TASK } from './rig.ts'
+import { AGENT, EVERY_RECEIPT, EVERY_TASK, WORKER } from './rig.ts'
 
 export const NONE = '019b76da-0000-7000-8000-000000000001'
 const HASH = 'ab'.repeat(32)
@@ -198,5 +198,11 @@ export const LISTS: Case[] = [
       const accepted = { taskId: NONE, receiptId: NONE, receiptType: 'task.accepted' }
       return markTasks(on, tenantId, { receipts: [accepted], named: new Set() })
     },
+  ],
+  [
+    'mark pages of recipients, senders and types',
+    4,
+    (on, { tenantId }) =>
+      markPages(on, tenantId, [{ receiptType: 'task.assigned', from: AGENT, to: WORKER }]),
   ],
 ]

@@ -5,7 +5,7 @@ import type { Needs, Snapshot } from '../../engine/unit.ts'
 import type { Tenant } from './tenant.ts'
 
 export function load(tenant: Tenant, needs: Needs, now: number): Snapshot {
-  if (needs.claims.length > 0) promoteDue(tenant, now)
+  const promoted = needs.claims.length > 0 ? promoteDue(tenant, now) : new Set<string>()
   const candidates = new Map(
     needs.claims.map(
       ({ filterKey, filter, count }) => [filterKey, tenant.ready.select(filter, count)] as const,
@@ -34,10 +34,12 @@ export function load(tenant: Tenant, needs: Needs, now: number): Snapshot {
     typeLimits: limitsOf(tenant),
     activeTasks: needs.activeTasksMax === null ? 0 : tenant.usage.activeTasks,
     parked,
+    promoted,
   }
 }
 
-function promoteDue(tenant: Tenant, now: number): void {
+function promoteDue(tenant: Tenant, now: number): Set<string> {
+  const promoted = new Set<string>()
   for (const taskId of tenant.delayed) {
     const task = tenant.tasks.get(taskId)!
     if (task.state.nextEligibleAt > now) continue
@@ -45,7 +47,9 @@ function promoteDue(tenant: Tenant, now: number): void {
     tenant.delayed.delete(taskId)
     tenant.tasks.set(taskId, ready)
     tenant.ready.add(ready)
+    promoted.add(taskId)
   }
+  return promoted
 }
 
 function loadLeases(tenant: Tenant, needs: Needs): Map<string, Lease> {

@@ -37,6 +37,8 @@ export interface Loading {
   readonly definitions: Definitions
   /** How often a task was not found where it was looked for. From then on it is looked for everywhere. */
   readonly strays: Map<string, number>
+  /** What this unit has moved to where claims look, also before it had to start again. */
+  readonly promoted: Set<string>
 }
 
 /**
@@ -44,7 +46,7 @@ export interface Loading {
  * key must be locked before it; or a task had strayed.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { tx, tenantId, now, needs, keyed, strays, definitions } = loading
+  const { tx, tenantId, now, needs, keyed, strays, promoted, definitions } = loading
   const taskIds = uuids(needs.taskIds)
   const claiming = needs.claims.length > 0
   const [
@@ -82,7 +84,9 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     noteStrays(strays, locked.strays)
     return null
   }
-  if (due.length > 0) await promote(tx, tenantId, due)
+  const moved = new Set(due.map((row) => row.task_id))
+  if (moved.size > 0) await promote(tx, tenantId, due)
+  for (const taskId of moved) promoted.add(taskId)
   if (due.length === PROMOTIONS_MAX) return null
   if (!keyed.has(tenantId) && some(locked.tasks, ({ definition }) => definition.concurrencyKey !== null)) {
     keyed.add(tenantId)
@@ -92,11 +96,10 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
 
   const tasks = new Map<string, Task>()
   const offered = selected.flatMap((offer) => offer.tasks)
-  const promoted = new Set(due.map((row) => row.task_id))
   for (const row of [...peeked, ...repeated]) tasks.set(row.task_id, taskFromRow(row))
   for (const task of offered) tasks.set(task.definition.taskId, task)
   // These were read before the promotion of this same transaction.
-  for (const [taskId, task] of locked.tasks) tasks.set(taskId, promoted.has(taskId) ? madeReady(task) : task)
+  for (const [taskId, task] of locked.tasks) tasks.set(taskId, moved.has(taskId) ? madeReady(task) : task)
   const keys = await loadKeys(loading, {
     locked: [...locked.tasks.keys()].map((taskId) => tasks.get(taskId)!),
     offered,
@@ -124,6 +127,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     typeLimits: keys.typeLimits,
     activeTasks,
     parked: keys.parked,
+    promoted,
   }
 }
 

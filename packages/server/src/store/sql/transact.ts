@@ -21,11 +21,14 @@ interface Parts {
   readonly definitions: Definitions
 }
 
+/** What is remembered from one attempt to the next. */
+type Found = Pick<Loading, 'strays' | 'promoted'>
+
 export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
-  const strays: Loading['strays'] = new Map()
+  const found: Found = { strays: new Map(), promoted: new Set() }
   for (let failures = 0; ; ) {
     try {
-      const done = await attempt(parts, unit, strays)
+      const done = await attempt(parts, unit, found)
       if (done !== null) return done.result
     } catch (error) {
       failures += 1
@@ -52,15 +55,11 @@ export async function inTransaction<T>(
 }
 
 /** `null`: something had to be done first; see `load`. */
-async function attempt<T>(
-  parts: Parts,
-  unit: Unit<T>,
-  strays: Loading['strays'],
-): Promise<Decision<T> | null> {
+async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<Decision<T> | null> {
   const { driver, keyed, crowded, definitions } = parts
   const tx = await driver.begin(unit.tenantId)
   try {
-    const snapshot = await load({ driver, tx, keyed, crowded, definitions, strays, ...unit })
+    const snapshot = await load({ driver, tx, keyed, crowded, definitions, ...found, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
       return null

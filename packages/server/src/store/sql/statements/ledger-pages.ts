@@ -18,14 +18,17 @@ export const markTo = (id: string) => `to ${id}`
 export const markFrom = (id: string) => `from ${id}`
 export const markType = (receiptType: string) => `type ${receiptType}`
 
-/** Of the receipts of one commit: `back` counts from the end of the ledger, 1 is the last. */
+/**
+ * Of the receipts of one commit: `back` counts from the end of the ledger, 1 is the last; `before` is where the same was marked
+ * before in this commit, or else where the commit begins.
+ */
 const PLACE = { back: 'int', before: 'int', is_first: 'boolean' } as const
 
 type Place = RowOf<typeof PLACE>
 
 /**
- * Where the same was marked before in this commit, or else where the commit begins: on later pages than that there is no row yet.
- * Nobody else adds any until the commit; `on conflict` cost PostgreSQL half as much again.
+ * On later pages than that of `before` there is no row yet; on the page where the commit begins there may be one. Nobody else
+ * adds any until the commit; `on conflict` cost PostgreSQL half as much again.
  */
 const markNew = (x: string, words: Words, { table, key }: { table: string; key: string }) => {
   const page = (back: string) => pageOf(`(h.last_position + 1 - ${back})`)
@@ -53,12 +56,10 @@ const MARK_PAGES = bulk('mark_pages', { mark: 'text', ...PLACE }, (x, words) =>
   markNew(x, words, { table: 'ledger_pages', key: 'mark' }),
 )
 
+type Marked = Pick<Receipt, 'receiptType' | 'from' | 'to'>
+
 /** The receipts of one commit, in their order; the last of them ends the ledger. */
-export function markPages(
-  session: Session,
-  tenantId: string,
-  receipts: readonly Receipt[],
-): Promise<never[]> {
+export function markPages(session: Session, tenantId: string, receipts: readonly Marked[]): Promise<never[]> {
   const placeOf = placesIn(receipts)
   const rows: (Place & { mark: string })[] = []
   for (let start = 0; start < receipts.length; start += STRETCH) {
@@ -72,11 +73,8 @@ export function markPages(
 }
 
 /** Where each mark comes first and last in a stretch; `back` is where the stretch begins. */
-function marksOf(
-  stretch: readonly Receipt[],
-  back: number,
-): Map<string, { readonly first: number; last: number }> {
-  const ends = new Map<string, { readonly first: number; last: number }>()
+function marksOf(stretch: readonly Marked[], back: number): Map<string, { first: number; last: number }> {
+  const ends = new Map<string, { first: number; last: number }>()
   stretch.forEach(({ receiptType, from, to }, index) => {
     for (const mark of [markTo(to.id), markFrom(from.id), markType(receiptType)]) {
       const end = ends.get(mark)
