@@ -217,3 +217,11 @@ test('a missing path field is refused before anything is sent', async () => {
   })
   expect(sent).toEqual([])
 })
+
+test.each([
+  [undefined, 'is missing'],
+  ['localhost:8420', 'is "localhost:8420"'],
+  ['', 'is ""'],
+])('an address that cannot be one is refused at once: %s', (url, says) => {
+  expect(() => createClient({ url: url as string })).toThrow(`The url of the server ${says}. Give one`)
+})

@@ -18,7 +18,10 @@ export interface ClientOptions {
     readonly id?: string
     readonly instanceId?: string
   }
-  /** `false` to fail at once. */
+  /**
+   * Calls that are safe to repeat are repeated while the server cannot be reached or is overloaded: after 5, 10, 20, 40 and 60 seconds
+   * unless it asks for another delay. `{ max }` for fewer or more repeats, `false` to fail at once.
+   */
   readonly retry?: Retry | false
   readonly fetch?: typeof fetch
   /** Where idempotency keys come from. */
@@ -47,7 +50,7 @@ type Fields = Record<string, unknown>
 
 export function createClient(options: ClientOptions): Client {
   const wire: Wire = {
-    url: options.url.replace(/\/+$/, ''),
+    url: baseOf(options.url),
     apiKey: options.apiKey,
     fetch: options.fetch ?? globalThis.fetch,
   }
@@ -61,6 +64,16 @@ export function createClient(options: ClientOptions): Client {
   const client = { ...calls, ...createContentCalls({ wire, retry, complete }) } as Client // together they are all of it
   if (options.fetch === undefined) rememberWire(client, wire)
   return client
+}
+
+/** Said at once: a call would be repeated for minutes before it gave up. */
+function baseOf(url: string | undefined): string {
+  const protocol = URL.parse(url ?? '')?.protocol
+  if (url !== undefined && (protocol === 'http:' || protocol === 'https:')) return url.replace(/\/+$/, '')
+  throw new TypeError(
+    `The url of the server is ${url === undefined ? 'missing' : `"${url}"`}. Give one that begins with http:// or https://, as in ` +
+      'createClient({ url: "http://127.0.0.1:8420" }); is the variable set that it is taken from?',
+  )
 }
 
 function methodOf(key: OperationKey, wire: Wire, options: ClientOptions) {

@@ -24,7 +24,6 @@ export interface Failure {
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   unauthenticated: 'Set ASYNCGATE_API_KEY to a key of that server.',
   forbidden: 'Use a key with the right that is named above.',
-  not_found: 'List what there is with "asyncgate task list" or "asyncgate receipts list".',
   database_unavailable:
     'The server has lost its database. Try again soon; "asyncgate doctor" on its machine tells more.',
   rate_limit_exceeded: 'Wait, then try again.',
@@ -49,8 +48,15 @@ export function explainFailure(error: unknown, context: { url?: string | undefin
 function explainRefusal(error: GateError): Failure {
   const { request_id: requestId } = error.details
   const message = `${error.message} [${error.code}${requestId ? `, request ${JSON.stringify(requestId)}` : ''}]`
-  const next = NEXT_STEPS[error.code]
+  const next = isNoRoute(error)
+    ? 'Give the address of the server without a path, as http://127.0.0.1:8420, and see that it is an AsyncGate server of this version.'
+    : NEXT_STEPS[error.code]
   return next === undefined ? { exitCode: 1, message } : { exitCode: 1, message, next }
+}
+
+/** What other addresses than those of the contract are answered with. */
+function isNoRoute({ code, message }: GateError): boolean {
+  return code === 'not_found' && /^There is no [A-Z]+ \//.test(message)
 }
 
 /** A database of one's own (not of a server elsewhere) says itself why it is not to be had. */

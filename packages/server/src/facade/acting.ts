@@ -51,6 +51,6 @@ function notYours(field: string, caller: Caller): GateError {
   const { kind, id } = caller.principal
   const message =
     `Your credential acts as ${kind}/${id} alone, and ${field} names another. ` +
-    `Leave ${field} out${field === 'worker_id' ? `, use "${id}" or "${id}-<instance>"` : ''}, or use an admin key.`
+    `${field === 'worker_id' ? `Call yourself "${id}" or "${id}-<instance>"` : `Leave ${field} out`}, or use an admin key.`
   return new GateError('forbidden', message, { field, required_scope: 'admin:write', your_role: caller.role })
 }

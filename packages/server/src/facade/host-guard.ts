@@ -60,9 +60,11 @@ function hostnameOf(url: string): string | null {
   return URL.parse(url)?.hostname || null
 }
 
-function refusal(header: string, value: string | undefined): GateError {
+function refusal(header: 'Host' | 'Origin', value: string | undefined): GateError {
+  const setting =
+    header === 'Host' ? 'add the name to mcp.allowed_hosts' : 'add this origin to http.cors_origins'
   const message =
     `${header} ${JSON.stringify(value ?? '')} is not a name of this server. Call it by a name that it is known by, ` +
-    'or add the name to allowed_hosts.'
+    `or ${setting} in its configuration.`
   return new GateError('forbidden', message, { header: header.toLowerCase() })
 }
