@@ -52,7 +52,7 @@ export function createMeters(registry: Registry) {
       'Age of the task that has been ready longest; 0 without one.',
     ),
     activeLeases: gauge('active_leases', 'Leases in force.'),
-    workers: gauge('workers', 'Workers that hold a lease or were heard of lately.'),
+    workers: gauge('workers', 'Workers that hold a lease.'),
     openObligations: gauge('open_obligations', 'Obligations that nothing has discharged.'),
     storeReadable: gauge('store_readable', '1 when the gauges of the store could be read, else 0.'),
     workerHeartbeatAge: gauge(

@@ -13,6 +13,9 @@ import { DATABASE_OPTIONS, LISTEN_OPTIONS, readConfig } from '../server-options.
 import { hasColour, type StopSignal, type Terminal } from '../terminal.ts'
 import { painter } from '../text.ts'
 
+const OTHER_PORT =
+  'Choose another with --port (after npm start: npm start -- --port 8421), or --port 0 for any free one.'
+
 /** Whoever stops a server that they try out does not want to wait. */
 const DEV_GRACE_SECONDS = 1
 
@@ -177,7 +180,9 @@ async function start(config: Config, log: Log, membership?: Membership): Promise
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'EADDRINUSE')
-      throw new Refusal(`${portTaken(config)} Choose another with --port, or --port 0 for any free one.`)
+      throw new Refusal(
+        `${portTaken(config)} Choose another with --port (behind npm: npm start -- --port 8421), or --port 0 for any free one.`,
+      )
     if (code === 'EADDRNOTAVAIL')
       throw new Refusal(`${config.host} is not an address of this machine. Choose another with --host.`)
     if (code === 'EACCES')
