@@ -179,10 +179,7 @@ async function start(config: Config, log: Log, membership?: Membership): Promise
     return await startServer(config, { log, ...(membership && { figuresOfAll: membership.figuresOfAll }) })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EADDRINUSE')
-      throw new Refusal(
-        `${portTaken(config)} Choose another with --port (behind npm: npm start -- --port 8421), or --port 0 for any free one.`,
-      )
+    if (code === 'EADDRINUSE') throw new Refusal(`${portTaken(config)} ${OTHER_PORT}`)
     if (code === 'EADDRNOTAVAIL')
       throw new Refusal(`${config.host} is not an address of this machine. Choose another with --host.`)
     if (code === 'EACCES')
