@@ -157,13 +157,6 @@ describe('refused: exit code 1', () => {
     expect(err).toContain('Set ASYNCGATE_API_KEY')
   })
 
-  test('an address with a path: what to give instead', async () => {
-    const refused = new GateError('not_found', 'There is no GET /v1/v1/tasks. GET /docs lists what there is.')
-    expect((await run('task list', refusing(refused))).err).toContain('without a path')
-    const missing = new GateError('not_found', 'No task type "nope".')
-    expect((await run('task list', refusing(missing))).err.trim().split('\n')).toHaveLength(1)
-  })
-
   test('with --json the error body is the reply', async () => {
     const error = new GateError('not_found', 'No such task.', { request_id: 'r1' })
     const { code, out } = await run('task list --json', refusing(error))

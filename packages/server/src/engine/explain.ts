@@ -18,6 +18,8 @@ export interface Reason {
 
 export interface Circumstances {
   readonly now: number
+  /** Of a task that has ended. */
+  readonly obligationIsOpen: boolean
   readonly lease: Lease | null
   /** What the last attempt failed with, where it is to be tried again. */
   readonly lastError: JsonObject | null
@@ -32,11 +34,7 @@ export interface Circumstances {
 
 export function explain(task: Task, seen: Circumstances): { claimable: boolean; reasons: readonly Reason[] } {
   const { state } = task
-  if (isTerminal(state.status)) {
-    return unclaimable([
-      { reason: 'terminal', message: `It has ended: ${state.status}.`, status: state.status },
-    ])
-  }
+  if (isTerminal(state.status)) return unclaimable([ended(state.status, seen.obligationIsOpen)])
   if (state.status !== 'queued') return unclaimable([held(task, seen.lease)])
   const hindrances = [waitsFor(task, seen), notYet(task, seen), crowded(task, seen), tenantFull(seen)].flat()
   if (hindrances.length > 0) return unclaimable(hindrances)
@@ -45,6 +43,15 @@ export function explain(task: Task, seen: Circumstances): { claimable: boolean; 
 
 function unclaimable(reasons: readonly Reason[]) {
   return { claimable: false, reasons }
+}
+
+function ended(status: TaskStatus, obligationIsOpen: boolean): Reason {
+  const end = { reason: 'terminal', message: `It has ended: ${status}.`, status }
+  if (!obligationIsOpen) return end
+  const message =
+    `${end.message} Its obligation is still open, since the completion did not say where the result is: ` +
+    'say so with attach_artifacts. (Complete with store_result: true, or with artifacts that name a place.)'
+  return { ...end, message, obligation: 'open' }
 }
 
 function held({ state }: Task, lease: Lease | null): Reason {

@@ -206,6 +206,30 @@ onEveryStore('explain', (open) => {
     })
   })
 
+  verifies(
+    'OPS-7',
+    'a task that has ended without a place for its result says that more is owed',
+    async () => {
+      const bench = await open(BY_HAND)
+      const lease = await leased(bench)
+      const { task_id } = lease
+      await bench.call('complete', { ...held(lease), result: 1 })
+      const unfinished = await explain(bench, task_id)
+      expect(unfinished.reasons).toEqual([
+        {
+          reason: 'terminal',
+          status: 'succeeded',
+          obligation: 'open',
+          message: expect.stringContaining('attach_artifacts'),
+        },
+      ])
+      await bench.call('attachArtifacts', { task_id, artifacts: [{ url: 'https://example.org/result' }] })
+      expect((await explain(bench, task_id)).reasons).toEqual([
+        { reason: 'terminal', status: 'succeeded', message: 'It has ended: succeeded.' },
+      ])
+    },
+  )
+
   verifies('OPS-7', 'a worker that has not asked for ten minutes is forgotten', async () => {
     const bench = await open(BY_HAND)
     await claim(bench)

@@ -177,6 +177,7 @@ async function explained(task: TaskView, parts: HandlerParts, context: CallConte
   const limit = policy.claim.maxConcurrentLeases
   const { claimable, reasons } = explain(task, {
     now: clock.now(),
+    obligationIsOpen: await endedButOpen(task, parts, tenantId),
     lease: task.lease,
     lastError: isInsider(task, context) ? await lastErrorOf(task, parts, tenantId) : null,
     dependencies: dependencies.flatMap((on) =>
@@ -188,6 +189,11 @@ async function explained(task: TaskView, parts: HandlerParts, context: CallConte
     tenantLeases: limit === 0 ? null : { active: await store.countActive(tenantId, null), limit },
   })
   return { claimable, reasons: [...reasons] }
+}
+
+async function endedButOpen({ definition, state }: TaskView, { store }: HandlerParts, tenantId: string) {
+  if (!isTerminal(state.status)) return false
+  return (await store.dischargedBy(tenantId, definition.assignedReceiptId)) === null
 }
 
 /** In its backoff a task has as many such receipts as it has failed attempts. */
