@@ -33,9 +33,20 @@ export function createGateClient({ url, key }: GateAddress, connectionsMax: numb
     const kept = free.pop()
     if (kept !== undefined) return kept
     if (open.size >= connectionsMax) return new Promise((resolve) => waiting.push(resolve))
-    const fresh = openConnection(Number(port), hostname)
+    return connect()
+  }
+
+  function connect(): KeptConnection {
+    const fresh = openConnection(Number(port), hostname, () => forget(fresh))
     open.add(fresh)
     return fresh
+  }
+
+  function forget(closed: KeptConnection): void {
+    open.delete(closed)
+    const at = free.indexOf(closed)
+    if (at >= 0) free.splice(at, 1)
+    if (waiting.length > 0) waiting.shift()!(connect())
   }
 
   function giveBack(kept: KeptConnection): void {
@@ -48,10 +59,7 @@ export function createGateClient({ url, key }: GateAddress, connectionsMax: numb
     const used = await connection()
     if (signal?.aborted) giveBack(used)
     signal?.throwIfAborted()
-    const abort = () => {
-      used.close()
-      open.delete(used)
-    }
+    const abort = () => used.close()
     signal?.addEventListener('abort', abort, { once: true })
     try {
       const { status, text } = await used.send(head, body)

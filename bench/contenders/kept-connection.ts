@@ -17,7 +17,8 @@ const HEAD_END = '\r\n\r\n'
 const LENGTH = /\r\ncontent-length: *(\d+)/i
 const STATUS_AT = 'HTTP/1.1 '.length
 
-export function openConnection(port: number, host: string): KeptConnection {
+/** `ended` is told once it is closed, by whomever: a server closes what was idle for long. */
+export function openConnection(port: number, host: string, ended: () => void): KeptConnection {
   const socket = connect({ port, host, noDelay: true })
   let waiting: PromiseWithResolvers<Reply> | null = null
   let received: Buffer | null = null
@@ -36,7 +37,10 @@ export function openConnection(port: number, host: string): KeptConnection {
     if (reply !== null) settle(({ resolve }) => resolve(reply))
   })
   socket.on('error', (error) => settle(({ reject }) => reject(error)))
-  socket.on('close', () => settle(({ reject }) => reject(new Error('The server closed the connection.'))))
+  socket.on('close', () => {
+    ended()
+    settle(({ reject }) => reject(new Error('The server closed the connection.')))
+  })
 
   return {
     send: (head, body) => {
