@@ -17,7 +17,7 @@ export interface Row {
   measure(): Promise<Figures>
 }
 
-/** What the issue asks for: the ratio of the first row to the rows whose label begins so, in one column. */
+/** What is aimed at: the ratio of the first row to the rows whose label begins so, in one column. */
 export interface Goal {
   readonly row: string
   readonly column: string

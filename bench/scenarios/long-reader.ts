@@ -1,11 +1,11 @@
 // What becomes of a queue while somebody reads for long: a report, a dump, a forgotten session. PostgreSQL keeps every row version
 // that the reader could still ask for, and whoever looks for work steps over them. The same load as end to end, in windows, with
 // one reader open from before the first to after the last.
-import { chooseOnPostgres, type Entrant } from '../contenders/entrants.ts'
 import { startReading } from '../lab/long-read.ts'
+import type { Database } from '../lab/postgres.ts'
 import type { Bench, Figures, Scenario } from '../scenario.ts'
 import { countCost } from './cost.ts'
-import { CALLERS, type Pair, withPair } from './pair.ts'
+import { CALLERS, onPostgres, type Pair } from './pair.ts'
 import { perTask, readWritten } from './wal.ts'
 
 const WINDOWS = 10
@@ -25,39 +25,34 @@ export const longReader: Scenario = {
   ],
   ratio: 'first ÷ row',
   order: 'alternating',
-  rows: async (bench) => {
-    const entrants = await chooseOnPostgres(bench)
-    return entrants.map((entrant) => ({ label: entrant.label, measure: () => measure(bench, entrant) }))
-  },
+  rows: onPostgres({ warmUpCount: 2_000 }, measure),
 }
 
-async function measure(bench: Bench, entrant: Entrant): Promise<Figures> {
+async function measure(
+  pair: Pair,
+  database: Database,
+  { bench, label }: { bench: Bench; label: string },
+): Promise<Figures> {
   const size = Math.ceil(bench.count / WINDOWS)
-  return withPair(bench, entrant, { warmUpCount: 2_000 }, async (pair) => {
-    const { database } = pair.stage
-    if (database === undefined) throw new Error('it does not run on PostgreSQL')
-    const before = await readWritten(database)
-    const endReading = await startReading(database)
-    const windows: Window[] = []
-    for (let at = 0; at < WINDOWS; at += 1) {
-      windows.push(await measureWindow(pair, { from: pair.from + at * size, count: size }))
-      bench.lab.progress(
-        `${entrant.label}: ${at + 1} of ${WINDOWS}, ${Math.round(windows[at]!.perSecond)} tasks/s`,
-      )
-    }
-    await endReading()
-    const written = perTask(before, await readWritten(database), WINDOWS * size)
-    const [first, last] = [windows[0]!, windows.at(-1)!]
-    return {
-      'first tenth': first.perSecond,
-      'last tenth': last.perSecond,
-      kept: (last.perSecond / first.perSecond) * 100,
-      'database at first': first.databaseMicros,
-      'database at last': last.databaseMicros,
-      WAL: written['WAL']!,
-      'dead rows': written['dead rows']!,
-    }
-  })
+  const before = await readWritten(database)
+  const endReading = await startReading(database)
+  const windows: Window[] = []
+  for (let at = 0; at < WINDOWS; at += 1) {
+    windows.push(await measureWindow(pair, { from: pair.from + at * size, count: size }))
+    bench.lab.progress(`${label}: ${at + 1} of ${WINDOWS}, ${Math.round(windows[at]!.perSecond)} tasks/s`)
+  }
+  await endReading()
+  const written = perTask(before, await readWritten(database), WINDOWS * size)
+  const [first, last] = [windows[0]!, windows.at(-1)!]
+  return {
+    'first tenth': first.perSecond,
+    'last tenth': last.perSecond,
+    kept: (last.perSecond / first.perSecond) * 100,
+    'database at first': first.databaseMicros,
+    'database at last': last.databaseMicros,
+    WAL: written['WAL']!,
+    'dead rows': written['dead rows']!,
+  }
 }
 
 interface Window {

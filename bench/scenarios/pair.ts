@@ -1,9 +1,10 @@
 // A producer and a worker on fresh ground: what most scenarios measure with. Each has a process of its own.
-import type { Entrant } from '../contenders/entrants.ts'
+import { chooseOnPostgres, type Entrant } from '../contenders/entrants.ts'
 import type { Stage } from '../contenders/stages.ts'
 import { type Player, startPlayer } from '../lab/player.ts'
+import type { Database } from '../lab/postgres.ts'
 import type { QueueActs } from '../players/queue-player.ts'
-import type { Bench, Figures } from '../scenario.ts'
+import type { Bench, Figures, Row } from '../scenario.ts'
 
 export interface Pair {
   readonly producer: Player<QueueActs>
@@ -13,7 +14,7 @@ export interface Pair {
   readonly from: number
 }
 
-/** As in the table of the issue. */
+/** Callers who create one task at a time. */
 export const CALLERS = 32
 export const BATCH_SIZE = 1_000
 /** Two, so that one batch is on its way while another is being written. */
@@ -24,6 +25,23 @@ export interface PairOptions {
   readonly warmUpCount: number
   /** How many must be unfinished at the end, by the queue's own count. */
   readonly unfinished?: number
+}
+
+/** A scenario's rows for what PostgreSQL alone can tell: `play` is given the database beside the pair. */
+export function onPostgres(
+  options: PairOptions,
+  play: (pair: Pair, database: Database, of: { bench: Bench; label: string }) => Promise<Figures>,
+): (bench: Bench) => Promise<readonly Row[]> {
+  return async (bench) =>
+    (await chooseOnPostgres(bench)).map((entrant) => ({
+      label: entrant.label,
+      measure: () =>
+        withPair(bench, entrant, options, (pair) => {
+          const { database } = pair.stage
+          if (database === undefined) throw new Error('it does not run on PostgreSQL')
+          return play(pair, database, { bench, label: entrant.label })
+        }),
+    }))
 }
 
 export async function withPair(

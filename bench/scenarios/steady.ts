@@ -1,13 +1,12 @@
 // An hour of work at a pace that loads nobody, beside a reader that stays for all of it, and a while after it has gone. PostgreSQL
 // cannot clear anything away meanwhile: does a task wait longer at the end, does the database work more for it, and does its
 // autovacuum catch up with what was left?
-import { chooseOnPostgres, type Entrant } from '../contenders/entrants.ts'
 import { startReading } from '../lab/long-read.ts'
 import type { Database } from '../lab/postgres.ts'
 import { percentile } from '../report/statistics.ts'
 import type { Bench, Column, Figures, Scenario } from '../scenario.ts'
 import { countCost } from './cost.ts'
-import { type Pair, withPair } from './pair.ts'
+import { onPostgres, type Pair } from './pair.ts'
 
 const PER_SECOND = 100
 const WINDOWS = 12
@@ -26,33 +25,30 @@ export const steady: Scenario = {
   ]),
   ratio: 'first ÷ row',
   order: 'alternating',
-  rows: async (bench) => {
-    const entrants = await chooseOnPostgres(bench)
-    return entrants.map((entrant) => ({ label: entrant.label, measure: () => measure(bench, entrant) }))
-  },
+  rows: onPostgres({ warmUpCount: 2_000 }, measure),
 }
 
-async function measure(bench: Bench, entrant: Entrant): Promise<Figures> {
+async function measure(
+  pair: Pair,
+  database: Database,
+  { bench, label }: { bench: Bench; label: string },
+): Promise<Figures> {
   const count = Math.ceil(bench.count / WINDOWS)
-  return withPair(bench, entrant, { warmUpCount: 2_000 }, async (pair) => {
-    const { database } = pair.stage
-    if (database === undefined) throw new Error('it does not run on PostgreSQL')
-    const windows: Window[] = []
-    const next = async () => {
-      const window = await measureWindow(pair, database, { from: pair.from + windows.length * count, count })
-      windows.push(window)
-      const { p50, p99, databaseMicros, deadRows } = window
-      bench.lab.progress(
-        `${entrant.label}: ${windows.length} of ${WINDOWS + 1}, ${p50.toFixed(1)} / ${p99.toFixed(1)} ms, database ${databaseMicros.toFixed(0)} µs/task, ${deadRows} dead rows`,
-      )
-    }
-    const endReading = await startReading(database)
-    while (windows.length < WINDOWS) await next()
-    await endReading()
-    await next()
-    const shown = [windows[0]!, windows[WINDOWS - 1]!, windows[WINDOWS]!]
-    return Object.fromEntries(MOMENTS.flatMap((moment, at) => figuresOf(shown[at]!, moment)))
-  })
+  const windows: Window[] = []
+  const next = async () => {
+    const window = await measureWindow(pair, database, { from: pair.from + windows.length * count, count })
+    windows.push(window)
+    const { p50, p99, databaseMicros, deadRows } = window
+    bench.lab.progress(
+      `${label}: ${windows.length} of ${WINDOWS + 1}, ${p50.toFixed(1)} / ${p99.toFixed(1)} ms, database ${databaseMicros.toFixed(0)} µs/task, ${deadRows} dead rows`,
+    )
+  }
+  const endReading = await startReading(database)
+  while (windows.length < WINDOWS) await next()
+  await endReading()
+  await next()
+  const shown = [windows[0]!, windows[WINDOWS - 1]!, windows[WINDOWS]!]
+  return Object.fromEntries(MOMENTS.flatMap((moment, at) => figuresOf(shown[at]!, moment)))
 }
 
 interface Window {

@@ -1,9 +1,8 @@
 // What a task costs PostgreSQL besides time: bytes of write-ahead log, and row versions that vacuum must clear away.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chooseOnPostgres } from '../contenders/entrants.ts'
 import type { Database } from '../lab/postgres.ts'
 import type { Figures, Scenario } from '../scenario.ts'
-import { BATCH_CALLERS, BATCH_SIZE, withPair } from './pair.ts'
+import { BATCH_CALLERS, BATCH_SIZE, onPostgres } from './pair.ts'
 
 /** Sessions tell the statistics at most once a second. */
 const STATISTICS_MS = 2_000
@@ -19,22 +18,14 @@ export const wal: Scenario = {
   ],
   ratio: 'first ÷ row',
   order: 'alternating',
-  rows: async (bench) => {
+  rows: onPostgres({ warmUpCount: 1_000 }, async ({ producer, worker, from }, database, { bench }) => {
     const { count } = bench
-    const entrants = await chooseOnPostgres(bench)
-    return entrants.map((entrant) => ({
-      label: entrant.label,
-      measure: () =>
-        withPair(bench, entrant, { warmUpCount: 1_000 }, async ({ producer, worker, stage, from }) => {
-          if (stage.database === undefined) throw new Error('it does not run on PostgreSQL')
-          const before = await readWritten(stage.database)
-          await producer.ask('addInBatches', { from, count, callers: BATCH_CALLERS, batchSize: BATCH_SIZE })
-          await worker.ask('consume', { from, expected: count, style: 'throughput' })
-          await worker.ask('consumed')
-          return perTask(before, await readWritten(stage.database), count)
-        }),
-    }))
-  },
+    const before = await readWritten(database)
+    await producer.ask('addInBatches', { from, count, callers: BATCH_CALLERS, batchSize: BATCH_SIZE })
+    await worker.ask('consume', { from, expected: count, style: 'throughput' })
+    await worker.ask('consumed')
+    return perTask(before, await readWritten(database), count)
+  }),
 }
 
 type Written = Readonly<Record<'bytes' | 'inserted' | 'updated' | 'hot' | 'deleted', number>>
