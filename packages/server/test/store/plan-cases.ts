@@ -9,6 +9,7 @@ import { findKey, readKey } from '../../src/store/sql/statements/keys.ts'
 import type { Task } from '../../src/engine/model.ts'
 import { createDefinitions } from '../../src/store/sql/definitions.ts'
 import { lockTasks } from '../../src/store/sql/lock-tasks.ts'
+import { dependentsOf, markDue, settleDependents } from '../../src/store/sql/statements/dependencies.ts'
 import { settlements } from '../../src/store/sql/statements/ended.ts'
 import { activeByKey, activeByWorker, dueLeases, renewLeases } from '../../src/store/sql/statements/leased.ts'
 import { deleteLeased, deleteQueued } from '../../src/store/sql/statements/leave-shelf.ts'
@@ -130,6 +131,9 @@ export const CASES: Case[] = [
         },
       ]),
   ],
+  ['dependents of a task', 2, (on, { tenantId, ids }) => dependentsOf(on, tenantId, [ids[0]!])],
+  ['mark as due', 2, (on, { tenantId, ids }) => markDue(on, tenantId, [ids[0]!])],
+  ['settle dependents', 0, (on, { tenantId }) => settleDependents(on, tenantId, [NONE])],
   ['read a task', 4, (on, { tenantId, ids }) => readTask(on, tenantId, ids[0]!)],
   [
     'open obligations',

@@ -6,7 +6,7 @@ export const postgresWords: Words = {
   // `offset 0` keeps the planner from turning the lookup round. It may not sort, so that an order names an index.
   find: (table, alias, condition, along) =>
     `cross join lateral (
-      select * from ${table} ${alias} where ${condition} ${along === undefined ? '' : `order by ${along}`} offset 0
+      select * from ${table} ${alias} where ${condition} ${inOrder(along)} offset 0
     ) as ${alias}`,
   findLocked: (table, alias, condition) =>
     `cross join lateral (
@@ -26,7 +26,10 @@ export const postgresWords: Words = {
     delete from ${matching.table} using (select f.ctid as address from ${found(matching)}) as x
     where ${matching.table}.ctid = x.address`,
   address: (alias) => `${alias}.ctid::text`,
-  liesAt: (table, input) => `${table}.ctid = any (array(select x.address from ${input}))`,
+  // `coalesce` keeps the tenant from being looked up in an index: where nothing was left of a table when the plan was made,
+  // that seems cheaper than going to an address.
+  liesAt: (table, input) =>
+    `coalesce(${table}.tenant_id = $1, false) and ${table}.ctid = any (array(select x.address from ${input}))`,
   among: (column, select) => `${column} = any (array(${select}))`,
   unhex: (expression) => expression, // input rows bring bytes
   hex: (expression) => `encode(${expression}, 'hex')`,
@@ -39,13 +42,15 @@ export const postgresWords: Words = {
   id: (expression) => `cast(${expression} as uuid)`,
 }
 
+const inOrder = (along: string | undefined) => (along === undefined ? '' : `order by ${along}`)
+
 /** The first id of a millisecond. */
 const idAt = (ms: string) => `cast(lpad(to_hex(${ms}), 12, '0') || repeat('0', 20) as uuid)`
 
-function found({ table, keys, input, and }: Matching): string {
+function found({ table, keys, input, and, along }: Matching): string {
   const conditions = ['f.tenant_id = $1', ...keys.map((name) => `f.${name} = x.${name}`)]
+  if (and !== undefined) conditions.push(and('f'))
   return `${input} cross join lateral (
-      select f.ctid, f.* from ${table} f where ${conditions.join(' and ')} offset 0
-    ) as f
-    ${and === undefined ? '' : `where ${and('f')}`}`
+      select f.ctid, f.* from ${table} f where ${conditions.join(' and ')} ${inOrder(along)} offset 0
+    ) as f`
 }

@@ -31,8 +31,9 @@ export interface Matching {
   readonly table: string
   readonly keys: readonly string[]
   readonly input: string
-  /** A further condition on the row that was found. */
+  /** A further condition on the row, and the column to go along, as in `find`. */
   readonly and?: (row: string) => string
+  readonly along?: string
 }
 
 /**
@@ -66,7 +67,7 @@ export interface Words {
    * is found there without a look at any index.
    */
   address(alias: string): string
-  /** Whether a row lies where one of the input rows says, in its column `address`. */
+  /** Whether a row of the tenant lies where one of the input rows says, in its column `address`. */
   liesAt(table: string, input: string): string
   /** A column is one of those that a select gives. */
   among(column: string, select: string): string

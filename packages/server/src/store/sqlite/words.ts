@@ -12,7 +12,7 @@ export const sqliteWords: Words = {
   delete: (matching) => `delete from ${matching.table} where ${matches(matching)}`,
   // A row has no address but its key.
   address: (alias) => `${alias}.task_id`,
-  liesAt: (table) => `${table}.task_id = x.address`,
+  liesAt: (table) => `${table}.tenant_id = $1 and ${table}.task_id = x.address`,
   among: (column, select) => `${column} in (${select})`,
   unhex: (expression) => `unhex(${expression})`,
   // hex(null) is an empty text.

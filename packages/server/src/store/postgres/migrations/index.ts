@@ -14,6 +14,7 @@ import { ledgerSegments } from './0011-ledger-segments.ts'
 import { openObligations } from './0012-open-obligations.ts'
 import { turns } from './0013-turns.ts'
 import { ledgerHeads } from './0014-ledger-heads.ts'
+import { unmistakableIndexes } from './0015-unmistakable-indexes.ts'
 import type { TenantMigration } from './tenant-wall.ts'
 
 export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly (Migration | TenantMigration)[] = [
   openObligations,
   turns,
   ledgerHeads,
+  unmistakableIndexes,
 ]
 
 /** Views that show rows of tenants, to whom the policies of the tables show them. */

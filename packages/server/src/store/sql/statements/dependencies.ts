@@ -1,5 +1,6 @@
 // Who waits for whom. A row is `due` once the task that it waits for has ended.
 import { bulk, query, type Session } from '../session.ts'
+import { NIL } from './ledger.ts'
 
 const INSERT_DEPENDENCIES = bulk(
   'insert_dependencies',
@@ -20,13 +21,14 @@ export function insertDependencies(
   return session.each(INSERT_DEPENDENCIES, tenantId, rows)
 }
 
-const MARK_DUE = bulk(
-  'mark_due',
-  { depends_on: 'uuid' },
-  (x, words) => `
-    update dependencies
-    set due = true
-    where tenant_id = $1 and ${words.among('depends_on', `select x.depends_on from ${x}`)} and not due`,
+/** Names the index by what is depended on, for which it is made, so that nothing else is looked up in it. */
+const isDependedOn = (row: string) => `${row}.depends_on > '${NIL}'`
+
+const MARK_DUE = bulk('mark_due', { depends_on: 'uuid' }, (x, words) =>
+  words.update(
+    { table: 'dependencies', keys: ['depends_on'], input: x, and: isDependedOn, along: 'due' },
+    'due = true',
+  ),
 )
 
 export function markDue(session: Session, tenantId: string, ended: readonly string[]): Promise<never[]> {
@@ -95,7 +97,7 @@ const DEPENDENTS_OF = bulk(
   (x, words) => `
     select d.tenant_id, d.task_id, t.definition
     from ${x}
-    ${words.find('dependencies', 'd', 'd.tenant_id = $1 and d.depends_on = x.depends_on')}
+    ${words.find('dependencies', 'd', `d.tenant_id = $1 and d.depends_on = x.depends_on and ${isDependedOn('d')}`, 'd.due')}
     ${words.find('tasks', 't', 't.tenant_id = $1 and t.task_id = d.task_id')}`,
 )
 

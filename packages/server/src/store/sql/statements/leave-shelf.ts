@@ -12,7 +12,7 @@ function leaving(shelf: 'queued' | 'leased'): Leave {
   const atAddress = bulk(
     `delete_${shelf}_at`,
     { address: 'address' },
-    (x, words) => `delete from ${shelf} where tenant_id = $1 and ${words.liesAt(shelf, x)}`,
+    (x, words) => `delete from ${shelf} where ${words.liesAt(shelf, x)}`,
   )
   return (session, tenantId, tasks) => {
     const { placed, others } = byAddress(tasks)

@@ -22,7 +22,7 @@ export const segmentsFrom = ({ among }: Words, starts: string) => `
     where s.tenant_id = $1 and ${among('s.first_position', starts)}`
 
 /** Before every id. The index by id is made for statements that say so: see migration 0011. */
-const NIL = '00000000-0000-0000-0000-000000000000'
+export const NIL = '00000000-0000-0000-0000-000000000000'
 
 /** Whether the ids of a segment begin before this one and end after it; `earliest` is its `earliestStart`. */
 export const mayHold = (segment: string, { id, earliest }: { id: string; earliest: string }) =>

@@ -121,14 +121,14 @@ export async function dischargedBy(
   return (await obligationsOfTasks(session, tenantId, [taskId]))[0]?.discharged_by
 }
 
-/** First where what is owed stands in the ledger, then the segments that hold it, each once. */
+/** First where what is owed stands in the ledger, then the segments that hold it, each once. `to_id > ''` names the index. */
 const OPEN_OBLIGATIONS = query(
   'open_obligations',
   (words) => `
     with owed as (
       select o.position
       from obligations o
-      where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.position > $4
+      where o.tenant_id = $1 and o.to_kind = $2 and o.to_id = $3 and o.to_id > '' and o.position > $4
       order by o.position
       limit $5
     )
