@@ -1,8 +1,10 @@
 // Statements that go to PostgreSQL in one stage: each is answered, or fails with what failed first.
 import { Client, type PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeBinder } from '../../src/store/postgres/binding.ts'
 import { createPool } from '../../src/store/postgres/pool.ts'
 import { type Statement, type Wire, wireOn } from '../../src/store/postgres/stage.ts'
+import type { Value } from '../../src/store/sql/session.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase
@@ -31,12 +33,12 @@ async function using<T>(run: (wire: Wire, client: PoolClient) => Promise<T>): Pr
   }
 }
 
-const named = (name: string, text: string, ...values: Statement['values']): Statement => ({
+const named = (name: string, text: string, ...values: Value[]): Statement => ({
   name,
   text,
-  values,
+  message: makeBinder(name)(values),
 })
-const unnamed = (text: string, ...values: Statement['values']): Statement => ({ text, values })
+const unnamed = (text: string, ...values: Value[]): Statement => ({ text, message: makeBinder('')(values) })
 const half = (n: number) => named('half', 'select 10 / $1::int as half', n)
 
 test('rows, commands and values of every kind come back in the order asked', async () => {
@@ -45,7 +47,7 @@ test('rows, commands and values of every kind come back in the order asked', asy
   const answers = await using((wire) =>
     Promise.all([
       wire.ask(unnamed('begin')),
-      wire.ask(named('all', all, 'ä', 2 ** 40, false, '{"x": 1}', Buffer.from([255]), null)),
+      wire.ask(named('all', all, 'ä', 2 ** 40, false, '{"x": 1}', '\\xff', null)),
       wire.ask(unnamed('select n from generate_series(1, 3) as n')),
       wire.ask(unnamed('select 1 where false')),
       wire.ask(unnamed('commit')),

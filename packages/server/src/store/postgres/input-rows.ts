@@ -1,7 +1,7 @@
 // How a set of rows travels to PostgreSQL: one array for each column. One JSON parameter for all of them costs this process
 // less to write, and PostgreSQL more to read: the database is what is hardest to have more of.
 import type { Columns, ColumnType } from '../sql/session.ts'
-import { binaryArray, ELEMENTS } from './binary-array.ts'
+import { ELEMENTS } from './binary-array.ts'
 
 /**
  * The rows, named `x`: the arrays are the parameters after `$1`, the tenant. They are unnested in the list of what is
@@ -19,24 +19,4 @@ export function inputRows(columns: Columns): string {
 function unnested(type: ColumnType, parameter: string): string {
   const values = `unnest(${parameter}::${ELEMENTS[type].name}[])`
   return type === 'texts' ? `${values}::text[]` : values
-}
-
-/** Where every value is null, the array is left empty: what a shorter one lacks is null. */
-const NO_VALUES = '{}'
-
-export function inputArrays(
-  columns: readonly (readonly [string, ColumnType])[],
-  rows: readonly object[],
-): (Buffer | string)[] {
-  return columns.map(([name, type]) => {
-    const values: unknown[] = []
-    let isEmpty = true
-    for (const row of rows) {
-      // A row of the columns that are asked for.
-      const value = (row as Readonly<Record<string, unknown>>)[name] ?? null
-      if (value !== null) isEmpty = false
-      values.push(value)
-    }
-    return isEmpty ? NO_VALUES : binaryArray(type, values)
-  })
 }

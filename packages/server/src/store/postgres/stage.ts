@@ -4,14 +4,14 @@
 //
 // What a prepared statement gives is described once for each connection, when it is parsed, and not each time.
 import { type Connection, DatabaseError, type PoolClient } from 'pg'
-import type { Value } from '../sql/session.ts'
 import { type Column, type RowReader, rowReader } from './row-reader.ts'
 
 export interface Statement {
   /** Prepared under this name; without it, parsed each time. */
   readonly name?: string
   readonly text: string
-  readonly values: readonly (Value | Buffer)[]
+  /** Binds its values and has it run: see binding.ts. */
+  readonly message: Buffer
 }
 
 export interface Answer {
@@ -72,6 +72,8 @@ interface Asked {
   readonly reject: (reason: unknown) => void
 }
 
+const SYNC = Buffer.from('S\0\0\0\u0004')
+
 /** Of the prepared statements of each connection, by their names. */
 const readers = new WeakMap<Connection, Map<string, RowReader>>()
 
@@ -98,10 +100,20 @@ function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void
     },
     submit: (connection: Connection) => {
       known = readersOf(connection)
-      connection.stream.cork()
-      for (const { statement } of asked) send(connection, statement)
-      connection.sync()
-      connection.stream.uncork()
+      const { stream } = connection
+      stream.cork()
+      let messages: Buffer[] = []
+      for (const { statement } of asked) {
+        if (!isKnown(connection, statement)) {
+          // It is described before it is answered, and so after the answers to those before it.
+          stream.write(Buffer.concat(messages))
+          messages = []
+          prepare(connection, statement)
+        }
+        messages.push(statement.message)
+      }
+      stream.write(Buffer.concat([...messages, SYNC]))
+      stream.uncork()
       return null
     },
     handleRowDescription: ({ fields }: { readonly fields: readonly Column[] }) => {
@@ -147,23 +159,18 @@ function preparedOn(connection: Connection): Prepared {
   return connection as unknown as Prepared // which the driver's types leave out
 }
 
-function send(connection: Connection, { name = '', text, values }: Statement): void {
+function isKnown(connection: Connection, { name = '' }: Statement): boolean {
   const { parsedStatements, submittedNamedStatements } = preparedOn(connection)
-  const isKnown = parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined
-  if (!isKnown) {
-    connection.parse({ name, text, types: [] }, true)
-    connection.describe({ type: 'S', name }, true)
-    if (name !== '') submittedNamedStatements[name] = text
-  }
-  connection.bind({ statement: name, values: values.map(parameterOf) }, true)
-  connection.execute({}, true)
+  return parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined
+}
+
+function prepare(connection: Connection, { name = '', text }: Statement): void {
+  connection.parse({ name, text, types: [] }, true)
+  connection.describe({ type: 'S', name }, true)
+  if (name !== '') preparedOn(connection).submittedNamedStatements[name] = text
 }
 
 /** It was sent after one that failed, so that it was not even parsed. */
 function forget(connection: Connection, { name }: Statement): void {
   if (name !== undefined) delete preparedOn(connection).submittedNamedStatements[name]
-}
-
-function parameterOf(value: Value | Buffer): Buffer | string | null {
-  return value === null || Buffer.isBuffer(value) ? value : String(value)
 }

@@ -2,12 +2,18 @@
 // answers but the caller's own reply.
 import type { Pool, PoolClient } from 'pg'
 import { StoreFailure } from '../sql/failure.ts'
-import type { Session, Transaction } from '../sql/session.ts'
+import { query, type Transaction } from '../sql/session.ts'
+import type { WireSession } from './client.ts'
 import { toFailure } from './failure.ts'
 import { type Scope, setScope } from './scope.ts'
 import { type Wire, wireOn } from './stage.ts'
 
-export type SessionOn = (wire: Wire, onUnsent?: () => void) => Session
+const BEGIN = query('begin', () => 'begin')
+const BEGIN_READING = query('begin_reading', () => 'begin read only')
+const COMMIT = query('commit', () => 'commit')
+const ROLLBACK = query('rollback', () => 'rollback')
+
+export type SessionOn = (wire: Wire, onUnsent?: () => void) => WireSession
 
 export interface Connected {
   readonly pool: Pool
@@ -26,10 +32,7 @@ export async function beginTransaction(
   // Statements after a failed `begin` fail too, and tell why it did; nobody waits for this answer.
   const wire = wireOn(client)
   const session = sessionOn(wire, () => (whole = false))
-  const begun = Promise.allSettled([
-    wire.ask({ text: readOnly ? 'begin read only' : 'begin', values: [] }),
-    setScope(session, scope),
-  ])
+  const begun = Promise.allSettled([session.ask(readOnly ? BEGIN_READING : BEGIN), setScope(session, scope)])
 
   function release(broken: boolean): void {
     open = false
@@ -40,7 +43,7 @@ export async function beginTransaction(
     ...session,
     enter: (tenantId) => setScope(session, { tenantId }),
     commit: async (written) => {
-      const committed = wire.ask({ text: whole ? 'commit' : 'rollback', values: [] })
+      const committed = session.ask(whole ? COMMIT : ROLLBACK)
       const [writing, ending] = await Promise.allSettled([written, committed, begun])
       if (writing.status === 'rejected') throw writing.reason
       if (ending.status === 'rejected') throw new StoreFailure('unavailable', ending.reason)

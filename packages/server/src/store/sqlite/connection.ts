@@ -1,7 +1,7 @@
 // One SQLite connection: statements prepared once, rows bound one by one, errors in the store's own words.
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { StoreFailure } from '../sql/failure.ts'
-import { makeRowMaker, type RowMaker } from '../sql/row-maker.ts'
+import { compile, makeRowMaker, type RowMaker } from '../sql/row-maker.ts'
 import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../sql/session.ts'
 import { sqliteText } from './words.ts'
 
@@ -26,7 +26,7 @@ export function openConnection(
     if (prepared === undefined) {
       const statement = database.prepare(sqliteText(of))
       const columns = 'columns' in of ? Object.entries(of.columns) : []
-      prepared = { statement, columns, toRow: rowsOf(statement) }
+      prepared = { statement, toParams: makeParamsMaker(columns), toRow: rowsOf(statement) }
       statements.set(of, prepared)
     }
     return prepared
@@ -48,8 +48,8 @@ export function openConnection(
 
 interface Prepared {
   readonly statement: StatementSync
-  /** Of its input rows, if it has any. */
-  readonly columns: readonly [string, ColumnType][]
+  /** From its input rows, if it has any. */
+  readonly toParams: ParamsMaker
   /** Null: it selects nothing. */
   readonly toRow: RowMaker<SQLOutputValue> | null
 }
@@ -74,18 +74,25 @@ function rowsFound<R>({ statement, toRow }: Prepared, params: readonly SQLInputV
 function runEach<R>(prepared: Prepared, tenantId: string, rows: readonly object[]): R[] {
   const found: R[] = []
   for (const row of rows) {
-    const values = row as Readonly<Record<string, unknown>> // a row of the bulk's columns
-    const params: SQLInputValue[] = [tenantId]
-    for (const [name, type] of prepared.columns) params.push(toColumn(values[name], type))
-    for (const result of rowsFound<R>(prepared, params)) found.push(result)
+    for (const result of rowsFound<R>(prepared, prepared.toParams(tenantId, row))) found.push(result)
   }
   return found
 }
 
-function toColumn(value: unknown, type: ColumnType): SQLInputValue {
-  if (value === null || value === undefined) return null
-  if (type === 'json' || type === 'texts') return JSON.stringify(value)
-  return bindable(value as Value) // the other types are plain values
+type ParamsMaker = (tenantId: string, row: object) => SQLInputValue[]
+
+/** Code of its own for each statement, as for its rows. */
+function makeParamsMaker(columns: readonly [string, ColumnType][]): ParamsMaker {
+  const params = columns.map(([name, type]) => {
+    const value = `row[${JSON.stringify(name)}]`
+    return `${value} === null || ${value} === undefined ? null : ${toParam(value, type)}`
+  })
+  return compile(['tenantId', 'row'], `return [${['tenantId', ...params].join(', ')}]`) as ParamsMaker
+}
+
+function toParam(value: string, type: ColumnType): string {
+  if (type === 'json' || type === 'texts') return `JSON.stringify(${value})`
+  return type === 'boolean' ? `Number(${value})` : value
 }
 
 function bindable(value: Value): SQLInputValue {
