@@ -72,9 +72,9 @@ const WRITERS: Record<ColumnType, Writer> = {
   hex: (value, at) => writeHex(String(value), at),
   int: (value, at) => {
     reserve(at, LENGTH_BYTES + 4)
-    return putInt32(Number(value), putInt32(4, at))
+    return putInt32(within(2 ** 31, Number(value)), putInt32(4, at))
   },
-  bigint: (value, at) => writeBigint(Number(value), at),
+  bigint: (value, at) => writeBigint(within(2 ** 63, Number(value)), at),
   boolean: (value, at) => {
     reserve(at, LENGTH_BYTES + 1)
     return putByte(value === true ? 1 : 0, putInt32(1, at))
@@ -126,6 +126,12 @@ function writeHex(hex: string, at: number): number {
   const end = putText(hex, at + LENGTH_BYTES, 'hex')
   putInt32(end - at - LENGTH_BYTES, at)
   return end
+}
+
+/** What has no room in its column is refused: cut short, it would be another number. */
+function within(limit: number, value: number): number {
+  if (value >= -limit && value < limit) return value
+  throw new RangeError(`out of range: ${value}`)
 }
 
 const LOW_WORD = 2 ** 32
