@@ -84,3 +84,13 @@ test.each([
 ])('what is no id is refused: %j', (text) => {
   expect(() => writeArray('uuid', [text], 0)).toThrow('not an id')
 })
+
+test.each<{ type: ColumnType; value: number }>([
+  { type: 'int', value: 2 ** 31 },
+  { type: 'int', value: -(2 ** 31) - 1 },
+  { type: 'int', value: Number.NaN },
+  { type: 'bigint', value: 2 ** 63 },
+  { type: 'bigint', value: Number.NEGATIVE_INFINITY },
+])('a number that has no room is refused: $type $value', ({ type, value }) => {
+  expect(() => writeArray(type, [value], 0)).toThrow('out of range')
+})

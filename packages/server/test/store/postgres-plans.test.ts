@@ -13,6 +13,7 @@ import {
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { holdCounts } from '../../src/store/postgres/locks.ts'
 import { parkedHeads } from '../../src/store/postgres/parked.ts'
+import { dueDependents } from '../../src/store/sql/statements/dependencies.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { type Case, CASES, LISTS, NONE, PAGE, type Place } from './plan-cases.ts'
 import { type Explainer, openExplainer } from './postgres-plans.ts'
@@ -80,6 +81,7 @@ const OWN_CASES: Case[] = [
     20,
     (on, { tenantId }) => parkedHeads(on, tenantId, [{ concurrencyKey: 'k', ending: 1, limit: null }]),
   ],
+  ['due dependents', 0, (on) => dueDependents(on, PAGE)],
 ]
 
 /** A few thousand tasks: queued of several types and lanes, delayed, parked, leased, finished. */

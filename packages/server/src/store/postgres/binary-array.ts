@@ -35,8 +35,7 @@ export function writeArray(type: ColumnType, values: readonly unknown[], start: 
   for (const value of values) {
     if (value === null || value === undefined) {
       nulls = 1
-      reserve(at, LENGTH_BYTES)
-      at = putInt32(NULL_LENGTH, at)
+      at = writeNull(at)
     } else if (value === last && typeof value === 'string') {
       // Names repeat from row to row; copying is cheaper than encoding.
       reserve(at, lastBytes)
@@ -69,21 +68,26 @@ const WRITERS: Record<ColumnType, Writer> = {
   json: (value, at) => writeText(JSON.stringify(value), at),
   address: (value, at) => writeAddress(String(value), at),
   uuid: (value, at) => writeUuid(String(value), at),
-  hex: (value, at) => writeHex(String(value), at),
+  hex: (value, at) => writeText(String(value), at, 'hex'),
   int: (value, at) => {
     reserve(at, LENGTH_BYTES + 4)
-    return putInt32(Number(value), putInt32(4, at))
+    return putInt32(within(2 ** 31, Number(value)), putInt32(4, at))
   },
-  bigint: (value, at) => writeBigint(Number(value), at),
+  bigint: (value, at) => writeBigint(within(2 ** 63, Number(value)), at),
   boolean: (value, at) => {
     reserve(at, LENGTH_BYTES + 1)
     return putByte(value === true ? 1 : 0, putInt32(1, at))
   },
 }
 
-export function writeText(text: string, at: number): number {
+export function writeNull(at: number): number {
+  reserve(at, LENGTH_BYTES)
+  return putInt32(NULL_LENGTH, at)
+}
+
+export function writeText(text: string, at: number, encoding?: 'hex'): number {
   reserve(at, LENGTH_BYTES + text.length * UTF8_BYTES_MAX)
-  const end = putText(text, at + LENGTH_BYTES)
+  const end = putText(text, at + LENGTH_BYTES, encoding)
   putInt32(end - at - LENGTH_BYTES, at)
   return end
 }
@@ -121,11 +125,10 @@ function writeUuid(uuid: string, at: number): number {
   return to
 }
 
-function writeHex(hex: string, at: number): number {
-  reserve(at, LENGTH_BYTES + hex.length)
-  const end = putText(hex, at + LENGTH_BYTES, 'hex')
-  putInt32(end - at - LENGTH_BYTES, at)
-  return end
+/** What has no room in its column is refused: cut short, it would be another number. */
+function within(limit: number, value: number): number {
+  if (value >= -limit && value < limit) return value
+  throw new RangeError(`out of range: ${value}`)
 }
 
 const LOW_WORD = 2 ** 32

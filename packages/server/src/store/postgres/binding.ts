@@ -2,15 +2,13 @@
 // go: the driver writes each array and each message by itself and copies them together.
 import type { ColumnType, Value } from '../sql/session.ts'
 import { makeColumnTaker } from '../sql/row-maker.ts'
-import { writeArray, writeText } from './binary-array.ts'
+import { writeArray, writeNull, writeText } from './binary-array.ts'
 import { copyOut, putBytes, putInt16, putInt32, reserve } from './sheet.ts'
 
-const BIND = 'B'.charCodeAt(0)
 /** All rows, of the portal without a name. */
 const EXECUTE = Buffer.from('E\0\0\0\u0009\0\0\0\0\0')
 const TEXT = 0
 const BINARY = 1
-const NULL_LENGTH = -1
 
 type Binder<V extends unknown[]> = (...values: V) => Buffer
 
@@ -46,7 +44,7 @@ export function makeRowBinder(
 
 /** Up to the values: whose they are, and the forms that they have. All are texts if none is given. */
 function headOf(name: string, formats: readonly number[]): Buffer {
-  const start = Buffer.from(`${String.fromCharCode(BIND)}\0\0\0\0\0${name}\0`)
+  const start = Buffer.from(`B\0\0\0\0\0${name}\0`)
   const forms = Buffer.from([formats.length, ...formats].flatMap((each) => [each >> 8, each & 0xff]))
   return Buffer.concat([start, forms])
 }
@@ -57,9 +55,7 @@ function putHead(head: Buffer): number {
 }
 
 function writeValue(value: Value, at: number): number {
-  if (value !== null) return writeText(String(value), at)
-  reserve(at, 4)
-  return putInt32(NULL_LENGTH, at)
+  return value === null ? writeNull(at) : writeText(String(value), at)
 }
 
 /** Everything is answered as text. */

@@ -45,7 +45,7 @@ export function putBytes(bytes: Buffer, at: number): number {
   return at + bytes.length
 }
 
-export function putText(text: string, at: number, encoding: 'utf8' | 'hex' = 'utf8'): number {
+export function putText(text: string, at: number, encoding?: 'hex'): number {
   return at + sheet.write(text, at, encoding)
 }
 

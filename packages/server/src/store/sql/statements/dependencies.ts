@@ -68,7 +68,8 @@ export interface DependentRow {
 
 /**
  * Of all tenants: the sweep is the system's. A dependent that still waits for another task, and has not lost
- * one that matters to it, is left out: looking at it would change nothing, sweep after sweep.
+ * one that matters to it, is left out: looking at it would change nothing, sweep after sweep. With `offset 0`, PostgreSQL looks up
+ * what else a task waits for; by itself it would rather read all that anybody waits for.
  */
 const DUE_DEPENDENTS = query(
   'due_dependents',
@@ -82,6 +83,7 @@ const DUE_DEPENDENTS = query(
       or not exists (
         select 1 from dependencies other
         where other.tenant_id = d.tenant_id and other.task_id = d.task_id and not other.due
+        limit 1 offset 0
       )
     )
     limit $1`,
