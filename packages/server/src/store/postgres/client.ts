@@ -7,76 +7,68 @@ import { inputRows } from './input-rows.ts'
 import type { Answer, Statement, Wire } from './stage.ts'
 import { postgresWords } from './words.ts'
 
-/** What the database is told of a statement once, and how its values are bound each time. */
-interface Written<V extends unknown[]> {
-  readonly told: Pick<Statement, 'name' | 'text'>
-  readonly bind: (...values: V) => Buffer
-}
-
 export interface WireSession extends Session {
   /** With what it was answered, beside its rows. */
   ask(query: Query): Promise<Answer>
 }
 
 export function createSessions({ preparedStatements }: { preparedStatements: boolean }) {
-  const queries = new Map<Query, Written<[readonly Value[]]>>()
-  const bulks = new Map<Bulk<Columns>, Written<[string, readonly object[]]>>()
+  const nameOf = (of: Query | Bulk<Columns>) =>
+    preparedStatements && !('planEachTime' in of) ? { name: of.name } : {}
 
-  function tell(of: Query | Bulk<Columns>, text: string): Pick<Statement, 'name' | 'text'> {
-    return preparedStatements && !('planEachTime' in of) ? { name: of.name, text } : { text }
-  }
+  const writerOf = once((query: Query) => {
+    const told = { ...nameOf(query), text: query.text(postgresWords) }
+    const bind = makeBinder(told.name ?? '')
+    return (params: readonly Value[]): Statement => ({ ...told, message: bind(params) })
+  })
 
-  function writeQuery(query: Query) {
-    let found = queries.get(query)
-    if (found === undefined) {
-      const told = tell(query, query.text(postgresWords))
-      queries.set(query, (found = { told, bind: makeBinder(told.name ?? '') }))
-    }
-    return found
-  }
-
-  function writeBulk(bulk: Bulk<Columns>) {
-    let found = bulks.get(bulk)
-    if (found === undefined) {
-      const told = tell(bulk, bulk.text(inputRows(bulk.columns), postgresWords))
-      const bind = makeRowBinder(told.name ?? '', Object.entries(bulk.columns))
-      bulks.set(bulk, (found = { told, bind }))
-    }
-    return found
-  }
+  const rowWriterOf = once((bulk: Bulk<Columns>) => {
+    const told = { ...nameOf(bulk), text: bulk.text(inputRows(bulk.columns), postgresWords) }
+    const bind = makeRowBinder(told.name ?? '', Object.entries(bulk.columns))
+    return (tenantId: string, rows: readonly object[]): Statement => ({
+      ...told,
+      message: bind(tenantId, rows),
+    })
+  })
 
   /** `onUnsent` is called, before anything else can be sent, if a statement cannot be written down. */
   return (target: Wire, onUnsent: () => void = () => {}): WireSession => {
-    function send<R, V extends unknown[]>({ told, bind }: Written<V>, ...values: V): Promise<R[]> {
-      let message: Buffer
+    function send<R>(write: () => Statement): Promise<R[]> {
+      let statement: Statement
       try {
-        message = bind(...values)
+        statement = write()
       } catch (error) {
         onUnsent()
         return Promise.reject(error)
       }
-      return rows<R>(target, { ...told, message })
+      return rowsOf<R>(target, statement)
     }
     return {
-      ask: (query) => {
-        const { told, bind } = writeQuery(query)
-        return target.ask({ ...told, message: bind([]) })
-      },
-      all: <R>(query: Query, params: readonly Value[]) =>
-        send<R, [readonly Value[]]>(writeQuery(query), params),
+      ask: (query) => target.ask(writerOf(query)([])),
+      all: <R>(query: Query, params: readonly Value[]) => send<R>(() => writerOf(query)(params)),
       each: <R>(bulk: Bulk<Columns>, tenantId: string, input: readonly object[]) =>
-        input.length === 0 ? NOTHING : send<R, [string, readonly object[]]>(writeBulk(bulk), tenantId, input),
+        input.length === 0 ? NOTHING : send<R>(() => rowWriterOf(bulk)(tenantId, input)),
     }
+  }
+}
+
+/** What is made of a statement is made when it is first used. */
+function once<S extends object, W>(make: (of: S) => W): (of: S) => W {
+  const made = new Map<S, W>()
+  return (of) => {
+    let found = made.get(of)
+    if (found === undefined) made.set(of, (found = make(of)))
+    return found
   }
 }
 
 /** Of most statements a commit has no rows to give. */
 const NOTHING: Promise<never[]> = Promise.resolve(Object.freeze([]) as unknown as never[]) // nobody adds to what was found
 
-async function rows<R>(target: Wire, config: Statement): Promise<R[]> {
+async function rowsOf<R>(target: Wire, statement: Statement): Promise<R[]> {
   try {
-    const { rows: found } = await target.ask(config)
-    return found as R[] // the statement's author knows its columns
+    const { rows } = await target.ask(statement)
+    return rows as R[] // the statement's author knows its columns
   } catch (error) {
     throw toFailure(error)
   }

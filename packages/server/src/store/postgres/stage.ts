@@ -106,7 +106,7 @@ function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void
       for (const { statement } of asked) {
         if (!isKnown(connection, statement)) {
           // It is described before it is answered, and so after the answers to those before it.
-          stream.write(Buffer.concat(messages))
+          if (messages.length > 0) stream.write(Buffer.concat(messages))
           messages = []
           prepare(connection, statement)
         }

@@ -39,8 +39,10 @@ export async function beginTransaction(
     client.release(broken)
   }
 
+  const { all, each } = session
   return {
-    ...session,
+    all,
+    each,
     enter: (tenantId) => setScope(session, { tenantId }),
     commit: async (written) => {
       const committed = session.ask(whole ? COMMIT : ROLLBACK)

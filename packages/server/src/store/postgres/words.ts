@@ -17,7 +17,8 @@ export const postgresWords: Words = {
   findOptional: (table, alias, condition) =>
     `left join lateral (select * from ${table} ${alias} where ${condition} offset 0) as ${alias} on true`,
   passingOverLocked: 'for update skip locked',
-  // By the row's own address: whoever changes these rows holds the task's lock, so that it cannot have moved.
+  // By the row's own address: it cannot have moved, since whoever changes one of these rows holds the lock of its task, or of the
+  // task that it depends on.
   update: (matching, set) => `
     update ${matching.table} set ${set}
     from (select x.*, f.ctid as address from ${found(matching)}) as x

@@ -31,7 +31,7 @@ export interface Matching {
   readonly table: string
   readonly keys: readonly string[]
   readonly input: string
-  /** A further condition on the row, and the column to go along, as in `find`. */
+  /** A further condition on the row, and the column to go along (see `find`). */
   readonly and?: (row: string) => string
   readonly along?: string
 }

@@ -4,11 +4,10 @@
 //
 // In the order in which commits write to the tables: the other way round, this one and a commit that was under way waited for
 // each other, and it was this one that failed.
-import { walled } from './tenant-wall.ts'
+import type { Migration } from '../../sql/migrate.ts'
 
-export const unmistakableIndexes = walled({
+export const unmistakableIndexes: Migration = {
   name: '0015_unmistakable_indexes',
-  tables: [],
   sql: `
 drop index dependencies_on;
 create index dependencies_on on dependencies (tenant_id, depends_on, due)
@@ -17,4 +16,4 @@ create index dependencies_on on dependencies (tenant_id, depends_on, due)
 drop index obligations_open;
 create index obligations_open on obligations (tenant_id, to_kind, to_id, position) where to_id > '';
 `,
-})
+}
