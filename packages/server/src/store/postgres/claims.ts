@@ -251,7 +251,7 @@ async function lookAtOne(session: Session, claiming: InOneLane, type: string | n
   }
   const tasks = freeOf(rows)
   // Nobody has claimed for a while: by the clock of then there was no reason to look at the whole.
-  const isDue = stretches !== WHOLE && floors.stretchesOf(queue) === WHOLE
+  const isDue = stretches !== WHOLE && floors.isWholeDue(queue)
   if (tasks.length === 0 && isDue) return lookAtOne(session, claiming, type)
   return { tasks, held: tasks.length === 0 && first !== null }
 }

@@ -78,6 +78,20 @@ test.each([
   expect(floors.stretchesOf('q')).not.toBe(WHOLE)
 })
 
+test('while one looks at the whole, the others do not, unless it takes very long', () => {
+  const floors = createFloors()
+  const first = task(0, 9_000)
+  floors.saw('q', sight({ first, negPriorities: [0] }))
+  const stretches = floors.stretchesOf('q')
+  floors.saw('q', sight({ first, stretches, lookedAt: NOW + 1_000 }))
+  expect(floors.isWholeDue('q')).toBe(true)
+  expect(floors.stretchesOf('q')).toBe(WHOLE)
+  expect(floors.isWholeDue('q')).toBe(false)
+  expect(floors.stretchesOf('q')).not.toBe(WHOLE)
+  floors.saw('q', sight({ first, stretches, lookedAt: NOW + 2_000 }))
+  expect(floors.stretchesOf('q')).toBe(WHOLE)
+})
+
 test('when the clock was set back, nothing that was seen before counts', () => {
   const floors = createFloors()
   floors.saw('q', sight({ first: task(0, 9_000), negPriorities: [0], lookedAt: NOW + 3_600_000 }))

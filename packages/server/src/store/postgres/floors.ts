@@ -46,8 +46,10 @@ export interface Sight {
 }
 
 export interface Floors {
-  /** In order, and all that may hold anything. */
+  /** In order, and all that may hold anything. Who is given the whole has been given it alone for a while. */
   stretchesOf(queue: string): readonly Stretch[]
+  /** Whether the next to ask is given the whole. */
+  isWholeDue(queue: string): boolean
   saw(queue: string, sight: Sight): void
 }
 
@@ -64,7 +66,14 @@ export function createFloors(): Floors {
   return {
     stretchesOf: (name) => {
       const queue = queues.get(name)
-      return queue === undefined || queue.lookedAt >= queue.wholeAt ? WHOLE : between(queue.floors)
+      if (queue === undefined) return WHOLE
+      if (!isDue(queue)) return between(queue.floors)
+      queue.wholeAt = queue.lookedAt + WHOLE_MS_MIN // it may take long: the others go on meanwhile
+      return WHOLE
+    },
+    isWholeDue: (name) => {
+      const queue = queues.get(name)
+      return queue === undefined || isDue(queue)
     },
     saw: (name, sight) => {
       let queue = queues.get(name)
@@ -84,6 +93,10 @@ export function createFloors(): Floors {
       raise(queue.floors, sight)
     },
   }
+}
+
+function isDue({ lookedAt, wholeAt }: Queue): boolean {
+  return lookedAt >= wholeAt
 }
 
 /** Everything before the first that is there is gone, as far as it has settled. */
