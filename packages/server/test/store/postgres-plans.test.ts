@@ -14,6 +14,7 @@ import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { holdCounts } from '../../src/store/postgres/locks.ts'
 import { parkedHeads } from '../../src/store/postgres/parked.ts'
 import { dueDependents } from '../../src/store/sql/statements/dependencies.ts'
+import { insertSegments } from '../../src/store/sql/statements/ledger.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { type Case, CASES, LISTS, NONE, PAGE, type Place } from './plan-cases.ts'
 import { type Explainer, openExplainer } from './postgres-plans.ts'
@@ -24,6 +25,17 @@ const COUNT = 10
 function claim(over: Parameters<typeof claimCommand>[0] = {}): ClaimNeed {
   return { filterKey: '', filter: claimCommand(over).filter, count: COUNT }
 }
+
+const SEGMENTS = Array.from({ length: COUNT }, (_, at) => ({
+  through: at + 1,
+  count: 1,
+  first_id: NONE,
+  last_id: NONE,
+  receipts: '[]',
+  active_tasks: 0,
+  receipt_bytes: 0,
+  active_tasks_max: null,
+}))
 
 /** Everything before one priority, and from it on. */
 const TWO_STRETCHES = ['{-2147483648,-1}', `{${NONE},${NONE}}`, '{-2,2147483647}']
@@ -75,6 +87,11 @@ const OWN_CASES: Case[] = [
         workers: new Set(['w']),
         tenant: true,
       }),
+  ],
+  [
+    'add segments',
+    1, // the last one, once for all
+    (on, { tenantId }) => insertSegments(on, tenantId, SEGMENTS),
   ],
   [
     'parked heads',

@@ -37,6 +37,8 @@ export const postgresWords: Words = {
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   elements: (expression) => `json_array_elements_text(${expression}) as e(value)`,
   takesAllRows: true,
+  // A plain relation would be looked up for each row, and step over what the statement itself has added by then.
+  once: (select) => `(with once as materialized (${select}) select * from once)`,
   holdLedger: "select pg_advisory_xact_lock(hashtextextended($1::text || ' ledger', 0))",
   comesLate: (id) =>
     `${id} < (select ${idAt(`cast(extract(epoch from clock_timestamp()) * 1000 as bigint) - ${LATE_MS}`)})`,

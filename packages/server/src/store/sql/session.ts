@@ -78,6 +78,8 @@ export interface Words {
   contains(text: string, part: string): string
   /** The members of a JSON array as a relation `e(value)`. */
   elements(expression: string): string
+  /** What a select gives, as a relation to join with; it is run once, however many rows it is joined with. */
+  once(select: string): string
   /** A whole statement: no other transaction of the tenant `$1` gets past it until this one has ended. */
   readonly holdLedger: string
   /** Whether the time in the id of a new task is not the one that the clock of the database shows. */

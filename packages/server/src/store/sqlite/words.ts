@@ -20,6 +20,7 @@ export const sqliteWords: Words = {
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   elements: (expression) => `json_each(${expression}) as e`,
   takesAllRows: false,
+  once: (select) => `(${select})`, // there is one row
   holdLedger: 'select $1', // there is one writer at a time
   comesLate: () => 'false', // claims always look at everything
   id: (expression) => expression,

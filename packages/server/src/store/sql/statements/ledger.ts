@@ -92,7 +92,7 @@ export const LAST_SEGMENT =
 export const positionOf = (back: string) => `(select e.last_position ${LAST_SEGMENT}) + 1 - ${back}`
 
 /** All are behind what was last before the statement, or, where it is run for each row, before that row. */
-const INSERT_SEGMENTS = bulk('insert_segments', SEGMENT_COLUMNS, (x, { takesAllRows }) => {
+const INSERT_SEGMENTS = bulk('insert_segments', SEGMENT_COLUMNS, (x, { takesAllRows, once }) => {
   const through = takesAllRows ? 'x.through' : 'x.count'
   const more = (column: string) =>
     takesAllRows ? `x.${column}` : `case when x.through = x.count then x.${column} else 0 end`
@@ -104,7 +104,7 @@ const INSERT_SEGMENTS = bulk('insert_segments', SEGMENT_COLUMNS, (x, { takesAllR
       coalesce(h.receipt_bytes, 0) + ${more('receipt_bytes')},
       coalesce(x.active_tasks_max - coalesce(h.active_tasks, 0) - ${more('active_tasks')}, 0)
     from ${x}
-    left join (select e.last_position, e.active_tasks, e.receipt_bytes ${LAST_SEGMENT}) as h on true`
+    left join ${once(`select e.last_position, e.active_tasks, e.receipt_bytes ${LAST_SEGMENT}`)} as h on true`
 })
 
 export function insertSegments(
