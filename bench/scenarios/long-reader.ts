@@ -2,10 +2,9 @@
 // that the reader could still ask for, and whoever looks for work steps over them. The same load as end to end, in windows, with
 // one reader open from before the first to after the last.
 import { startReading } from '../lab/long-read.ts'
-import type { Database } from '../lab/postgres.ts'
-import type { Bench, Figures, Scenario } from '../scenario.ts'
+import type { Figures, Scenario } from '../scenario.ts'
 import { countCost } from './cost.ts'
-import { CALLERS, onPostgres, type Pair } from './pair.ts'
+import { CALLERS, onPostgres, type Pair, type PostgresPair } from './pair.ts'
 import { perTask, readWritten } from './wal.ts'
 
 const WINDOWS = 10
@@ -28,11 +27,8 @@ export const longReader: Scenario = {
   rows: onPostgres({ warmUpCount: 2_000 }, measure),
 }
 
-async function measure(
-  pair: Pair,
-  database: Database,
-  { bench, label }: { bench: Bench; label: string },
-): Promise<Figures> {
+async function measure(pair: PostgresPair): Promise<Figures> {
+  const { bench, database, label } = pair
   const size = Math.ceil(bench.count / WINDOWS)
   const before = await readWritten(database)
   const endReading = await startReading(database)

@@ -27,10 +27,17 @@ export interface PairOptions {
   readonly unfinished?: number
 }
 
-/** A scenario's rows for what PostgreSQL alone can tell: `play` is given the database beside the pair. */
+/** A pair whose database can be looked into. */
+export interface PostgresPair extends Pair {
+  readonly database: Database
+  readonly bench: Bench
+  readonly label: string
+}
+
+/** A scenario's rows for what PostgreSQL alone can tell. */
 export function onPostgres(
   options: PairOptions,
-  play: (pair: Pair, database: Database, of: { bench: Bench; label: string }) => Promise<Figures>,
+  play: (pair: PostgresPair) => Promise<Figures>,
 ): (bench: Bench) => Promise<readonly Row[]> {
   return async (bench) =>
     (await chooseOnPostgres(bench)).map((entrant) => ({
@@ -39,7 +46,7 @@ export function onPostgres(
         withPair(bench, entrant, options, (pair) => {
           const { database } = pair.stage
           if (database === undefined) throw new Error('it does not run on PostgreSQL')
-          return play(pair, database, { bench, label: entrant.label })
+          return play({ ...pair, database, bench, label: entrant.label })
         }),
     }))
 }

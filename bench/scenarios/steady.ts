@@ -2,11 +2,10 @@
 // cannot clear anything away meanwhile: does a task wait longer at the end, does the database work more for it, and does its
 // autovacuum catch up with what was left?
 import { startReading } from '../lab/long-read.ts'
-import type { Database } from '../lab/postgres.ts'
 import { percentile } from '../report/statistics.ts'
-import type { Bench, Column, Figures, Scenario } from '../scenario.ts'
+import type { Column, Figures, Scenario } from '../scenario.ts'
 import { countCost } from './cost.ts'
-import { onPostgres, type Pair } from './pair.ts'
+import { onPostgres, type PostgresPair } from './pair.ts'
 
 const PER_SECOND = 100
 const WINDOWS = 12
@@ -28,15 +27,12 @@ export const steady: Scenario = {
   rows: onPostgres({ warmUpCount: 2_000 }, measure),
 }
 
-async function measure(
-  pair: Pair,
-  database: Database,
-  { bench, label }: { bench: Bench; label: string },
-): Promise<Figures> {
+async function measure(pair: PostgresPair): Promise<Figures> {
+  const { bench, database, label } = pair
   const count = Math.ceil(bench.count / WINDOWS)
   const windows: Window[] = []
   const next = async () => {
-    const window = await measureWindow(pair, database, { from: pair.from + windows.length * count, count })
+    const window = await measureWindow(pair, { from: pair.from + windows.length * count, count })
     windows.push(window)
     const { p50, p99, databaseMicros, deadRows } = window
     bench.lab.progress(
@@ -68,11 +64,10 @@ function figuresOf({ p50, p99, databaseMicros, deadRows }: Window, moment: strin
 }
 
 async function measureWindow(
-  pair: Pair,
-  database: Database,
+  pair: PostgresPair,
   { from, count }: { from: number; count: number },
 ): Promise<Window> {
-  const { producer, worker } = pair
+  const { producer, worker, database } = pair
   const cost = countCost(pair)
   await worker.ask('consume', { from, expected: count, style: 'latency' })
   await producer.ask('addPaced', { from, count, perSecond: PER_SECOND })

@@ -18,8 +18,7 @@ export const wal: Scenario = {
   ],
   ratio: 'first ÷ row',
   order: 'alternating',
-  rows: onPostgres({ warmUpCount: 1_000 }, async ({ producer, worker, from }, database, { bench }) => {
-    const { count } = bench
+  rows: onPostgres({ warmUpCount: 1_000 }, async ({ producer, worker, from, database, bench: { count } }) => {
     const before = await readWritten(database)
     await producer.ask('addInBatches', { from, count, callers: BATCH_CALLERS, batchSize: BATCH_SIZE })
     await worker.ask('consume', { from, expected: count, style: 'throughput' })
