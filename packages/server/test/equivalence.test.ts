@@ -98,7 +98,8 @@ function fragile(store: Store) {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name)
       if (name === 'close') return async () => {}
-      if (typeof member !== 'function' || name === 'hint' || name === 'onHint') return member
+      if (typeof member !== 'function' || name === 'isAlone' || name === 'hint' || name === 'onHint')
+        return member
       return async (...args: unknown[]) => {
         if (isDown) throw new GateError('database_unavailable', 'The database does not answer.')
         return (member as (...all: unknown[]) => unknown).apply(target, args)

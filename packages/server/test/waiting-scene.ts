@@ -15,12 +15,15 @@ export function scene(parts: Partial<WaitingClaimsParts> = {}) {
   const givenBack: string[] = []
   const errors: unknown[] = []
   const claims = createWaitingClaims({
-    attempt: async (_tenantId, commands) => {
+    attempt: async (tenantId, commands) => {
       attempts.push(commands.map((command) => command.worker.id))
-      return commands.map(({ maxTasks }) => {
+      const look = claims.look(tenantId, commands, false)
+      const claimed = commands.map(({ maxTasks }) => {
         const grants = work.splice(0, maxTasks).map(grantOf)
         return { grants, again: false, empty: grants.length === 0 }
       })
+      look.end(claimed.map((reply) => ({ ok: true, reply })))
+      return claimed
     },
     giveBack: async (_tenantId, grants) => void givenBack.push(...grants.map(taskOf)),
     nextEligibleAt: async () => null,

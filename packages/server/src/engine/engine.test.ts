@@ -7,7 +7,7 @@ import { configOf } from '../config.ts'
 import { createIds, systemRandom as random } from '../ids.ts'
 import { createMemoryStore } from '../store/memory/index.ts'
 import type { NewTask } from './command.ts'
-import { decideBatch, type Result } from './decide/index.ts'
+import { type Claimed, decideBatch, type Result } from './decide/index.ts'
 import { createEngine, type EngineParts } from './engine.ts'
 
 const TENANT = 't'
@@ -72,6 +72,54 @@ test('a worker who left while its claim rode with a commit does not keep what it
   const status = async () => (await on.store.readTask(TENANT, taskId))?.state.status
   await expect.poll(status).toBe('queued')
 })
+
+test('a claim is given what its own commit creates, though it was asked first, and whoever waited comes before it', async () => {
+  const on = scene()
+  const claimed = waiting(on, 'wanted')
+  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  const claim = claimOf({ kind: 'worker', id: 'v' }, { acceptTypes: ['wanted'], maxTasks: 10 })
+  const create = { kind: 'create', task: newTask(AGENT, { type: 'wanted' }) } as const
+  const [given, first, second] = await on.engine.execute(TENANT, [claim, create, create])
+  expect([first, second]).toMatchObject([{ ok: true }, { ok: true }])
+  expect([await claimed, grantsOf(given!)]).toEqual([[taskIdOf(first!)], [taskIdOf(second!)]])
+})
+
+test.each([
+  [true, 'does not look'],
+  [false, 'looks'],
+])('a claim that is known to find nothing, on an instance that is alone: %s, %s', async (isAlone) => {
+  const looked: number[] = []
+  const store = createMemoryStore()
+  const on = scene({
+    store: {
+      ...store,
+      isAlone: () => isAlone,
+      transact: (unit) => (looked.push(unit.needs.claims.length), store.transact(unit)),
+    },
+  })
+  void waiting(on, 'wanted') // whoever waits gets to know when the next delay ends
+  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  const claim = claimOf({ kind: 'worker', id: 'v' }, { acceptTypes: ['other'] })
+  const create = { kind: 'create', task: newTask(AGENT, { type: 'other' }) } as const
+  looked.length = 0
+  await on.engine.execute(TENANT, [claim])
+  const [made, given] = await on.engine.execute(TENANT, [create, claim])
+  expect(grantsOf(given!)).toEqual([taskIdOf(made!)])
+  await on.engine.execute(TENANT, [create]) // nobody takes it, so that there is something
+  const [found] = await on.engine.execute(TENANT, [claim])
+  expect(grantsOf(found!)).toHaveLength(1)
+  expect(looked.slice(0, 2)).toEqual([1, isAlone ? 0 : 1])
+})
+
+function grantsOf(result: Result): string[] {
+  if (!result.ok) throw result.error
+  return (result.reply as Claimed).grants.map(({ task }) => task.definition.taskId) // the reply of a claim
+}
+
+function taskIdOf(result: Result): string {
+  if (!result.ok) throw result.error
+  return (result.reply as { taskId: string }).taskId // the reply of a creation
+}
 
 test('a claim that cannot be decided costs the creation that it rides with nothing', async () => {
   const refused = new GateError('receipt_too_large', 'too large')

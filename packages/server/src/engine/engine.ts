@@ -21,6 +21,8 @@ const GENERATIONS_BEFORE_ANSWER_MAX = 10
 /** What the engine asks of a store beyond the transaction itself. */
 export interface EngineStore extends Transactor {
   readonly commitsAtOnce: number
+  /** Nobody else makes anything ready in this store, as far as is known. */
+  isAlone(): boolean
   dependentsOf(
     tenantId: string,
     taskIds: readonly string[],
@@ -95,9 +97,10 @@ export function createEngine(parts: EngineParts): Engine {
     if (ride === null) return commitAll(tenantId, commands)
     let claimed: readonly Claimed[] = []
     try {
-      const results = await commitAll(tenantId, [...commands, ...ride.commands])
-      claimed = results.slice(commands.length).map(claimedOrNothing)
-      return results.slice(0, commands.length)
+      // Before the others' claims: they have waited longest.
+      const results = await commitAll(tenantId, [...ride.commands, ...commands])
+      claimed = results.slice(0, ride.commands.length).map(claimedOrNothing)
+      return results.slice(ride.commands.length)
     } catch (error) {
       // A defect may be that of a claim: those who ask for something are not to suffer from who rides with them.
       if (error instanceof GateError) throw error
@@ -116,7 +119,9 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   async function commitAll(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]> {
-    const { results, changes } = await transact(tenantId, commands)
+    const look = claims.look(tenantId, commands, store.isAlone())
+    const { results, changes } = await transact(tenantId, look.commands)
+    look.end(results)
     await resolveDependents(tenantId, changes.endedDependencies)
     return results
   }

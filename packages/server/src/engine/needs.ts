@@ -27,7 +27,7 @@ export function needsOf(commands: readonly Command[], policy: Policy): Needs {
     receiptKeys: new Set(),
     obligationsOf: new Set(),
     concurrencyKeys: new Set(),
-    claims: claimNeeds(claims),
+    claims: claimNeeds(claims.filter(({ freshOnly }) => !freshOnly)),
     countedWorkers: new Set(claims.flatMap((claim) => (claim.capacity === null ? [] : [claim.worker.id]))),
     countTenantLeases: claims.length > 0 && policy.claim.maxConcurrentLeases > 0,
     activeTasksMax: policy.task.maxActive > 0 && commands.some(creates) ? policy.task.maxActive : null,

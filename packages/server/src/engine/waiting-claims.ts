@@ -2,24 +2,21 @@
 // became ready: here, on another instance (a hint), or because a delay has ended. What a commit is about to create is
 // granted to them in that same commit: they ride with it.
 import type { Clock } from '../clock.ts'
-import type { ClaimCommand } from './command.ts'
-import type { Claimed, Grant } from './decide/index.ts'
+import type { ClaimCommand, Command } from './command.ts'
+import type { Claimed, Grant, Result } from './decide/index.ts'
+import { isKnownEmpty, newReadiness, noteFruitless, POLL_MS, type Readiness } from './emptiness.ts'
 import type { Wanted } from './matching.ts'
 import {
   forget,
   groupFor,
   type Groups,
   inTurn,
-  isKnownEmpty,
-  noteEmpty,
   ridersOf,
   type Waiter,
   waitersOf,
   WAITERS_PER_ROUND_MAX,
 } from './waiting-groups.ts'
 
-/** Hints from other instances can be lost; this bounds what that costs. */
-const POLL_MS = 1_000
 /** What is due and was not given may be held by another instance just now: asking again at once would only ask often. */
 const OVERDUE_MS = 25
 /** Once those that were offered had no room under their keys, more are looked at than are asked for. */
@@ -37,12 +34,16 @@ export interface Ride {
   end(claims: readonly Claimed[]): void
 }
 
-interface Tenant {
+/** The claims of a commit, which look for what is ready. */
+export interface Look {
+  /** Those of the commit, without looks that would be in vain. */
+  readonly commands: readonly Command[]
+  /** What was found is known from now on. */
+  end(results: readonly Result[]): void
+}
+
+interface Tenant extends Readiness {
   readonly groups: Groups
-  /** Grows with every wake, so that a wake during a fruitless attempt is not lost. */
-  wakes: number
-  /** `new`: there may be one that nobody has looked up yet; `known`: a timer stands for the next, if there is any. */
-  delays: 'new' | 'sought' | 'known'
   serving: boolean
   timer: { readonly at: number; readonly cancel: () => void } | null
 }
@@ -57,6 +58,8 @@ export interface WaitingClaims {
   wake(tenantId: string, newDelays?: boolean): void
   /** Those who wait for tasks that a commit is about to create. */
   ride(tenantId: string, coming: readonly Wanted[]): Ride | null
+  /** `isAlone`: what nobody here has heard of is not there. Otherwise only those who wait, and will hear of it, go without. */
+  look(tenantId: string, commands: readonly Command[], isAlone: boolean): Look
   count(): number
   /** Everybody who waits is answered with nothing, at once. */
   stop(): void
@@ -80,7 +83,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   function tenantOf(tenantId: string): Tenant {
     let tenant = tenants.get(tenantId)
     if (tenant === undefined) {
-      tenant = { groups: new Map(), wakes: 0, delays: 'new', serving: false, timer: null }
+      tenant = { ...newReadiness(), groups: new Map(), serving: false, timer: null }
       tenants.set(tenantId, tenant)
     }
     return tenant
@@ -113,15 +116,13 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const until = clock.now() + waitMs
     for (;;) {
       const { wakes } = tenant
-      const isEmpty = tenant.delays === 'known' && isKnownEmpty(tenant.groups, command, wakes)
-      if (isEmpty && waitMs > 0 && !stopped && !signal.aborted)
+      if (waitMs > 0 && !stopped && !signal.aborted && isKnownEmpty(tenant, command, clock.now()))
         return wait(tenantId, command, { waitMs: until - clock.now(), signal })
-      const { grants, held, empty } = await attemptOnce(tenantId, command, { canWait: waitMs > 0, signal })
+      const { grants, held } = await attemptOnce(tenantId, command, { canWait: waitMs > 0, signal })
       if (grants.length > 0) return grants
       if (stopped || signal.aborted || clock.now() >= until) return []
       if (tenant.wakes !== wakes) continue
       const answer = wait(tenantId, command, { waitMs: until - clock.now(), signal })
-      if (empty) noteEmpty(tenant.groups, command, wakes)
       if (held) lookAgain(tenantId, tenant, clock.now() + OVERDUE_MS)
       return answer
     }
@@ -189,7 +190,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const dueAt = (await nextEligibleAt(tenantId)) ?? Infinity
     const now = clock.now()
     if (dueAt <= now) return lookAgain(tenantId, tenant, now + OVERDUE_MS)
-    if (tenant.delays === 'sought') tenant.delays = 'known'
+    if (tenant.delays === 'sought') Object.assign(tenant, { delays: 'known', dueAt })
     if (dueAt < Infinity) lookAgain(tenantId, tenant, dueAt)
   }
 
@@ -228,16 +229,14 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   /** Whoever is given nothing waits on; if there was reason to look while they were away, that is made up for. */
   function board(tenantId: string, waiters: readonly Waiter[]): Ride {
     const tenant = tenantOf(tenantId)
-    const { wakes } = tenant
     for (const waiter of waiters) waiter.busy = true
     return {
       commands: waiters.map((waiter) => waiter.command),
       end: (claims) => {
         waiters.forEach((waiter, index) => {
-          const { grants, empty } = claims[index] ?? NOTHING
+          const { grants } = claims[index] ?? NOTHING
           waiter.busy = false
           if (grants.length > 0) waiter.answer(grants)
-          if (empty) noteEmpty(tenant.groups, waiter.command, wakes)
         })
         if (claims.some(({ again }) => again)) tenant.wakes += 1
         if (claims.some(({ held }) => held)) lookAgain(tenantId, tenant, clock.now() + OVERDUE_MS)
@@ -253,11 +252,32 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const { wakes } = tenant
     const { commands, end } = board(tenantId, riders)
     return {
-      commands,
+      commands: commands.map((command) => sparing(tenant, command)),
       end: (claims) => {
         end(claims)
         if (tenant.wakes !== wakes) wake(tenantId, false)
       },
+    }
+  }
+
+  function sparing<C extends Command>(tenant: Tenant, command: C): C {
+    const isVain = command.kind === 'claim' && isKnownEmpty(tenant, command, clock.now())
+    return isVain ? { ...command, freshOnly: true } : command
+  }
+
+  function look(tenantId: string, commands: readonly Command[], isAlone: boolean): Look {
+    if (!commands.some(({ kind }) => kind === 'claim')) return { commands, end: () => {} }
+    const tenant = tenantOf(tenantId)
+    const begun = { wakes: tenant.wakes, at: clock.now() }
+    return {
+      commands: isAlone ? commands.map((command) => sparing(tenant, command)) : commands,
+      end: (results) =>
+        commands.forEach((command, at) => {
+          const result = results[at]
+          if (command.kind !== 'claim' || !result?.ok) return
+          const { empty } = result.reply as Claimed // the reply of a claim
+          if (empty) noteFruitless(tenant, command, begun)
+        }),
     }
   }
 
@@ -276,6 +296,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     claim,
     wake,
     ride,
+    look,
     count: () => [...tenants.values()].flatMap(({ groups }) => waitersOf(groups)).length,
     stop: () => {
       stopped = true

@@ -20,8 +20,6 @@ export interface Group {
   readonly key: string
   readonly filter: ClaimFilter
   readonly waiters: Set<Waiter>
-  /** When it was last found, by the tenant's count of wakes, that nothing is ready for them. */
-  emptyAt: number
 }
 
 /** By the key of their filter. */
@@ -31,20 +29,10 @@ export function groupFor(groups: Groups, command: ClaimCommand): Group {
   const key = filterKeyOf(command)
   let group = groups.get(key)
   if (group === undefined) {
-    group = { key, filter: command.filter, waiters: new Set(), emptyAt: -1 }
+    group = { key, filter: command.filter, waiters: new Set() }
     groups.set(key, group)
   }
   return group
-}
-
-/** Others wait for the same, and were told that there is nothing: what has come since would have woken them. */
-export function isKnownEmpty(groups: Groups, command: ClaimCommand, wakes: number): boolean {
-  return groups.get(filterKeyOf(command))?.emptyAt === wakes
-}
-
-export function noteEmpty(groups: Groups, command: ClaimCommand, wakes: number): void {
-  const group = groups.get(filterKeyOf(command))
-  if (group !== undefined) group.emptyAt = wakes
 }
 
 /** Another may have taken its place since. */

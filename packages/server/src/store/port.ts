@@ -89,6 +89,8 @@ export interface Store
   stats(now: number): Promise<Stats>
   /** Compares the index of obligations with the receipts themselves: the ids that disagree. */
   findDoubtfulObligations(limit: number): Promise<readonly string[]>
+  /** No other instance makes anything ready, as far as is known. */
+  isAlone(): boolean
   /** Tells other instances of a commit. Only a hint; never needed for correctness. */
   hint(hint: Hint): void
   onHint(listener: (hint: Hint) => void): () => void

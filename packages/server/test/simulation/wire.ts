@@ -34,6 +34,7 @@ export type InstanceStore = Pick<
   Store,
   | 'transact'
   | 'commitsAtOnce'
+  | 'isAlone'
   | 'dependentsOf'
   | 'nextEligibleAt'
   | 'hint'
@@ -94,6 +95,7 @@ export function createWire(of: {
     losesHints: 0,
     connect: (life) => ({
       commitsAtOnce: 2,
+      isAlone: () => true, // the worst: it is wrong
       transact: (unit) => hold(life, 'transact', (fault) => transact(faulty(unit, fault), life)),
       dependentsOf: (...args) => hold(life, 'dependentsOf', () => database.dependentsOf(...args)),
       nextEligibleAt: (...args) => hold(life, 'nextEligibleAt', () => database.nextEligibleAt(...args)),

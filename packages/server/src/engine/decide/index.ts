@@ -1,4 +1,5 @@
-// A batch of commands, decided one after the other on a working copy. Each succeeds or fails alone.
+// A batch of commands, decided one after the other on a working copy. Each succeeds or fails alone. Claims come last: what the
+// others create is then granted at once, where somebody asks for it, and never lies in the queue.
 import { GateError } from '@asyncgate/sdk'
 import type { ClaimCommand, Command } from '../command.ts'
 import { createDraft, type Draft, type Outcome, type View } from '../draft.ts'
@@ -26,8 +27,14 @@ export function decideBatch(
   context: Context,
 ): Decision<readonly Result[]> {
   const draft = createDraft(snapshot)
-  const result = commands.map((command) => attempt(draft, command, context))
-  return { changes: draft.changes(), result }
+  const results = new Array<Result>(commands.length)
+  const decideThose = (isMeant: (command: Command) => boolean) =>
+    commands.forEach((command, at) => {
+      if (isMeant(command)) results[at] = attempt(draft, command, context)
+    })
+  decideThose(({ kind }) => kind !== 'claim')
+  decideThose(({ kind }) => kind === 'claim')
+  return { changes: draft.changes(), result: results }
 }
 
 function attempt(draft: Draft, command: Command, context: Context): Result {
@@ -109,7 +116,7 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
     grants,
     again: grants.length < wanted && (candidates.more || refilled),
     held: grants.length === 0 && wanted > 0 && candidates.held === true,
-    empty: wanted > 0 && offered.length === 0 && candidates.held !== true,
+    empty: !command.freshOnly && wanted > 0 && offered.length === 0 && candidates.held !== true,
   }
 }
 

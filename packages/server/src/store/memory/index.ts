@@ -106,6 +106,7 @@ export function createMemoryStore(): Store {
     ...createMemoryOAuth({ artifacts, accounts, clients }),
     ...createMemoryAudit(tenants, { ...keys, ...accounts, ...clients }),
     ...createMemoryResults(),
+    isAlone: () => false, // whoever shares it is in this process, and says nothing
     hint: (hint) => {
       for (const listener of listeners) listener(hint)
     },

@@ -8,6 +8,8 @@ import { createHintLine } from './hint-line.ts'
 const PAUSE_MS = 5
 
 export interface Hints {
+  /** Nobody else is there to be told anything, or to tell. */
+  isAlone(): boolean
   send(hint: Hint): void
   listen(listener: (hint: Hint) => void): () => void
   close(): Promise<void>
@@ -34,6 +36,7 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
   }
 
   return {
+    isAlone: () => line.isAlone(),
     send: (hint) => {
       line.open()
       if (line.isAlone()) return

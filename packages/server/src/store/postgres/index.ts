@@ -58,6 +58,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
     tryHoldKeys,
     selectCandidates: createClaims(),
     parkedHeads,
+    isAlone: hints.isAlone,
     hint: hints.send,
     onHint: hints.listen,
     migrate: () => migrate(options),

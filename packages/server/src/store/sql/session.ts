@@ -196,6 +196,7 @@ export interface Driver {
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */
   parkedHeads(tx: Transaction, tenantId: string, rooms: readonly KeyRoom[]): Promise<readonly ParkedHead[]>
+  isAlone: Store['isAlone']
   hint: Store['hint']
   onHint: Store['onHint']
   migrate: Store['migrate']

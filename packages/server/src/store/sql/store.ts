@@ -100,6 +100,7 @@ export function createSqlStore(driver: Driver): Store {
     ...createSqlOAuth(driver),
     ...createSqlAudit(driver),
     ...createSqlResults(driver),
+    isAlone: driver.isAlone,
     hint: driver.hint,
     onHint: driver.onHint,
     migrate: driver.migrate,
@@ -113,12 +114,15 @@ export function createSqlStore(driver: Driver): Store {
   return speakingToCallers(store)
 }
 
+/** They ask no database. */
+const AT_ONCE = new Set(['isAlone', 'hint', 'onHint'])
+
 /** Whatever a driver says on its way out, callers hear `database_unavailable` or nothing of it. */
 function speakingToCallers(store: Store): Store {
   return Object.fromEntries(
     Object.entries(store).map(([name, member]) => [
       name,
-      typeof member !== 'function' || name === 'hint' || name === 'onHint' ? member : translated(member),
+      typeof member !== 'function' || AT_ONCE.has(name) ? member : translated(member),
     ]),
   ) as unknown as Store // the same members, each with the same arguments and results
 }

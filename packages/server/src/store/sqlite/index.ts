@@ -79,6 +79,7 @@ function createDriver(writer: Connection, reader: Connection): Driver {
     tryHoldKeys: async (_tx, _tenantId, keys) => new Set(keys),
     selectCandidates,
     parkedHeads,
+    isAlone: () => false, // other processes may use the file, and say nothing
     hint: () => {},
     onHint: () => () => {},
     migrate: () => migrate(writing),

@@ -1,4 +1,5 @@
-// A claim gives the best of what fits: by priority, then by preferred type, then by age; and it hides nothing.
+// A claim gives the best of what fits: by priority, then by preferred type, then by age; and it hides nothing, unless its
+// instance believed that nothing is there. That it gets to know better is seen when everything is drained.
 import type { ClaimCommand } from '../../../src/engine/command.ts'
 import type { Claimed } from '../../../src/engine/decide/index.ts'
 import type { TaskView } from '../../../src/store/port.ts'
@@ -16,7 +17,7 @@ export function* orderProblems(transition: Transition): Generator<string> {
       if (next !== undefined && compare(task, next, command) > 0)
         yield `${next.definition.taskId} came too late`
     }
-    const passedOver = left.filter((task) => fits(task.definition, command))
+    const passedOver = command.freshOnly ? [] : left.filter((task) => fits(task.definition, command))
     const last = granted.at(-1)
     for (const task of passedOver) {
       const better = last !== undefined && compare(task, last, command) < 0

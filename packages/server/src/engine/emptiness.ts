@@ -1,0 +1,43 @@
+// What is known of a tenant's queue without a look: that nothing is ready for claims of a kind. A look has found that, nothing
+// has become ready since as far as this instance has heard, and no delay has ended.
+import type { ClaimCommand } from './command.ts'
+import { filterKeyOf } from './decide/claim.ts'
+
+/** Hints from other instances can be lost; this bounds what that costs. */
+export const POLL_MS = 1_000
+
+/** Forgotten beyond this: a look costs a little, a map that only grows costs memory. */
+const FILTERS_MAX = 1_000
+
+export interface Readiness {
+  /** Grows whenever something may have become ready: so a look that began before says nothing. */
+  wakes: number
+  /** `new`: there may be one that nobody has looked up yet; `known`: the next ends at `dueAt`. */
+  delays: 'new' | 'sought' | 'known'
+  dueAt: number
+  /** By filter, the last look that found nothing. */
+  readonly fruitless: Map<string, { readonly wakes: number; readonly at: number }>
+}
+
+export function newReadiness(): Readiness {
+  return { wakes: 0, delays: 'new', dueAt: Infinity, fruitless: new Map() }
+}
+
+/** `wakes` and `at` are of when the look began. */
+export function noteFruitless(
+  { fruitless }: Readiness,
+  command: ClaimCommand,
+  look: { readonly wakes: number; readonly at: number },
+): void {
+  if (fruitless.size >= FILTERS_MAX) fruitless.clear()
+  fruitless.set(filterKeyOf(command), look)
+}
+
+export function isKnownEmpty(readiness: Readiness, command: ClaimCommand, now: number): boolean {
+  const { wakes, delays, dueAt, fruitless } = readiness
+  if (delays !== 'known' || now >= dueAt) return false
+  const look = fruitless.get(filterKeyOf(command))
+  if (look?.wakes !== wakes) return false
+  const ageMs = now - look.at // less than nothing, where the clock was set back
+  return ageMs >= 0 && ageMs < POLL_MS
+}
