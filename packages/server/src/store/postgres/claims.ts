@@ -55,14 +55,17 @@ function lookAt(ofType: string) {
 /**
  * Where there is one lane and one type, or any, and nothing is out of turn, there is nothing to merge: each task is locked as it
  * comes. The first row is what was seen: what stands first in its turn, and whether anything is out of turn; in the others it would
- * be the same, and cost as much again for each.
+ * be the same, and cost as much again for each. Whether there are others is asked in an order, since that names the index: `exists`
+ * leaves the choice to what the table looked like when the plan was made.
  */
 function lookingAtOne(name: string, ofType: string): Query {
   const { inTurn, outOfTurn } = lookAt(ofType)
   return query(
     name,
     (words) => `
-    with others as materialized (select exists (select 1 from queued r where ${outOfTurn}) as are)
+    with others as materialized (
+      select (select true from queued r where ${outOfTurn} order by ${HEAD} limit 1) is not null as are
+    )
     select seen.*, free.*
     from (values (true), (false)) as part(is_sight)
     left join lateral (
