@@ -137,7 +137,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     return new Promise((resolve) => {
       const leave = () => waiter.answer([])
       const cancelTimeout = clock.after(waitMs, leave)
-      // Those who wait already know when the next delay ends.
+      // A timer stands for the next delay already, where others wait.
       const isFirst = tenant.groups.size === 0
       const group = groupFor(tenant.groups, command)
       const waiter: Waiter = {
@@ -156,7 +156,8 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
       signal.addEventListener('abort', leave)
       group.waiters.add(waiter)
       lookAgain(tenantId, tenant, clock.now() + POLL_MS)
-      if (isFirst) awaitNextDelay(tenantId, tenant).catch(onError)
+      if (isFirst && tenant.delays === 'known') lookAgain(tenantId, tenant, tenant.dueAt)
+      else if (isFirst) awaitNextDelay(tenantId, tenant).catch(onError)
     })
   }
 
@@ -191,7 +192,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     const now = clock.now()
     if (dueAt <= now) return lookAgain(tenantId, tenant, now + OVERDUE_MS)
     if (tenant.delays === 'sought') Object.assign(tenant, { delays: 'known', dueAt })
-    if (dueAt < Infinity) lookAgain(tenantId, tenant, dueAt)
+    lookAgain(tenantId, tenant, dueAt)
   }
 
   /** Goes on with a group as long as its last chunk was given something, or may have been held back by a capacity. */
@@ -283,7 +284,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
 
   /** The earliest look stands: neither newcomers nor the poll put off what somebody waits for. */
   function lookAgain(tenantId: string, tenant: Tenant, at: number): void {
-    if (stopped || tenant.groups.size === 0 || (tenant.timer !== null && tenant.timer.at <= at)) return
+    if (stopped || tenant.groups.size === 0 || at >= (tenant.timer?.at ?? Infinity)) return
     tenant.timer?.cancel()
     const cancel = clock.after(at - clock.now(), () => {
       tenant.timer = null

@@ -6,8 +6,9 @@ import { listTasks } from '../../src/store/sql/list-tasks.ts'
 import { findAccount, findAccountByName } from '../../src/store/sql/statements/accounts.ts'
 import { findClient } from '../../src/store/sql/statements/clients.ts'
 import { findKey, readKey } from '../../src/store/sql/statements/keys.ts'
+import type { Grant } from '../../src/engine/decide/index.ts'
 import type { Task } from '../../src/engine/model.ts'
-import { createDefinitions } from '../../src/store/sql/definitions.ts'
+import { createHoldings } from '../../src/store/sql/holdings.ts'
 import { lockTasks } from '../../src/store/sql/lock-tasks.ts'
 import { dependentsOf, markDue, settleDependents } from '../../src/store/sql/statements/dependencies.ts'
 import { settlements } from '../../src/store/sql/statements/ended.ts'
@@ -43,6 +44,8 @@ export interface Place {
   readonly tenantId: string
   readonly now: number
   readonly ids: readonly string[]
+  /** Leases that there are, as they are. */
+  readonly held: readonly Grant[]
 }
 
 export type Case = readonly [
@@ -73,7 +76,8 @@ export const CASES: Case[] = [
       lockTasks(on, tenantId, {
         taskIds: ids,
         isHeld: (id) => ids.indexOf(id) < PAGE / 2,
-        definitions: createDefinitions(),
+        trusted: [],
+        holdings: createHoldings(),
       }),
   ],
   ['tasks by idempotency key', 0, (on, { tenantId }) => idempotentTasks(on, tenantId, [HASH])],

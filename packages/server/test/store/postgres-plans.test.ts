@@ -10,6 +10,7 @@ import {
   READY_OF_ONE_LANE,
   READY_OF_ONE_TYPE,
 } from '../../src/store/postgres/claims.ts'
+import { expectHeld } from '../../src/store/postgres/held.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { holdCounts } from '../../src/store/postgres/locks.ts'
 import { parkedHeads } from '../../src/store/postgres/parked.ts'
@@ -94,6 +95,12 @@ const OWN_CASES: Case[] = [
     (on, { tenantId }) => insertSegments(on, tenantId, SEGMENTS),
   ],
   [
+    'expect what is held',
+    3 * COUNT, // and go to the addresses of those that leave
+    (on, { tenantId, held }) =>
+      expectHeld(on, tenantId, { leaving: held.slice(0, COUNT), staying: held.slice(COUNT, 2 * COUNT) }),
+  ],
+  [
     'parked heads',
     20,
     (on, { tenantId }) => parkedHeads(on, tenantId, [{ concurrencyKey: 'k', ending: 1, limit: null }]),
@@ -102,7 +109,7 @@ const OWN_CASES: Case[] = [
 ]
 
 /** A few thousand tasks: queued of several types and lanes, delayed, parked, leased, finished. */
-async function fill(rig: Rig): Promise<string[]> {
+async function fill(rig: Rig): Promise<Pick<Place, 'ids' | 'held'>> {
   const create = (over: Parameters<typeof newTask>[0]) => ({ kind: 'create', task: newTask(over) }) as const
   const many = (count: number, make: (index: number) => Parameters<typeof newTask>[0]) =>
     rig.run(Array.from({ length: count }, (_, index) => create(make(index))))
@@ -117,12 +124,13 @@ async function fill(rig: Rig): Promise<string[]> {
   await many(300, () => ({ dependsOn: [awaited.taskId] }))
   await many(500, () => ({ delaySeconds: 3_600 }))
   await many(500, () => ({ type: 'held' }))
-  await rig.claim({ types: ['held'], max: 500 })
+  const held = await rig.claim({ types: ['held'], max: 500 })
   await many(300, () => ({ type: 'keyed', concurrencyKey: 'k' }))
   const [first] = await rig.claim({ types: ['keyed'], max: 1 })
   for (let round = 0; round < 20; round++) await rig.claim({ types: ['keyed'] })
   const tasks = await rig.store.listTasks({ ...EVERY_TASK, tenantId: rig.tenantId, limit: PAGE })
-  return [...tasks.map(({ definition }) => definition.taskId).slice(1), first!.lease.taskId]
+  const ids = [...tasks.map(({ definition }) => definition.taskId).slice(1), first!.lease.taskId]
+  return { ids, held }
 }
 
 /**
@@ -158,14 +166,14 @@ describe.each(['planned while empty', 'planned once emptied', 'analysed'])('plan
     store = await createPostgresStore({ ...database, poolSize: 2, preparedStatements: true })
     await store.migrate()
     const rig = createRig(store)
-    place = { tenantId: rig.tenantId, now: rig.now(), ids: [NONE] }
+    place = { tenantId: rig.tenantId, now: rig.now(), ids: [NONE], held: [] }
     explainer = await openExplainer(database.url, rig.tenantId)
     if (when === 'planned once emptied') {
       await fill(createRig(store))
       await administer(database, EMPTIED)
     }
     if (when !== 'analysed') await explainAll([...OWN_CASES, ...CASES])
-    place = { ...place, ids: await fill(rig) }
+    place = { ...place, ...(await fill(rig)) }
     if (when === 'analysed') await administer(database, 'analyze')
   }, 120_000)
 

@@ -49,7 +49,7 @@ function explaining(steps: string[]): Session {
 
 test.each([...OWN_CASES, ...CASES, ...LISTS])('%s', async (what, _rowsReadMax, run) => {
   const steps: string[] = []
-  await run(explaining(steps), { tenantId: 'tenant', now: 0, ids: [NONE] })
+  await run(explaining(steps), { tenantId: 'tenant', now: 0, ids: [NONE], held: [] })
   expect(steps.length).toBeGreaterThan(0)
   // The input row, and pages that were already cut, may be scanned; tables may not.
   expect(

@@ -27,7 +27,7 @@ export function decideBatch(
   context: Context,
 ): Decision<readonly Result[]> {
   const draft = createDraft(snapshot)
-  const results = new Array<Result>(commands.length)
+  const results = Array.from<Result>({ length: commands.length })
   const decideThose = (isMeant: (command: Command) => boolean) =>
     commands.forEach((command, at) => {
       if (isMeant(command)) results[at] = attempt(draft, command, context)
@@ -78,7 +78,7 @@ export interface Claimed {
   readonly again: boolean
   /** Nothing was free, but what fits may be in a moment. */
   readonly held?: boolean
-  /** Nothing that fits was ready, whoever had asked for it. */
+  /** It has looked, and left nothing that fits. */
   readonly empty?: boolean
 }
 
@@ -112,11 +112,12 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
     grants.push({ task, lease })
     bytes += aboutBytes(task)
   }
+  const isAll = grants.length === offered.length
   return {
     grants,
     again: grants.length < wanted && (candidates.more || refilled),
     held: grants.length === 0 && wanted > 0 && candidates.held === true,
-    empty: !command.freshOnly && wanted > 0 && offered.length === 0 && candidates.held !== true,
+    empty: !command.freshOnly && wanted > 0 && isAll && !candidates.more && candidates.held !== true,
   }
 }
 

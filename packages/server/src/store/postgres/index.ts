@@ -7,6 +7,7 @@ import { createSqlStore } from '../sql/store.ts'
 import { findBreaches } from './breaches.ts'
 import { createClaims } from './claims.ts'
 import { createSessions } from './client.ts'
+import { expectHeld } from './held.ts'
 import { createHints } from './hints.ts'
 import { holdCounts, tryHoldKeys } from './locks.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
@@ -56,6 +57,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
       beginTransaction({ pool: writing, sessionOn }, { scope: { tenantId }, readOnly: false }),
     holdCounts,
     tryHoldKeys,
+    expectHeld,
     selectCandidates: createClaims(),
     parkedHeads,
     isAlone: hints.isAlone,

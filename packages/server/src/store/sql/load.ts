@@ -9,9 +9,9 @@ import type { Lease, Task } from '../../engine/model.ts'
 import type { Candidates, ClaimNeed, Needs, Snapshot } from '../../engine/unit.ts'
 import type { Positioned } from '../port.ts'
 import type { Crowded } from './crowded.ts'
-import type { Definitions } from './definitions.ts'
 import { settledFromRow } from './ended-row.ts'
 import { StoreFailure } from './failure.ts'
+import type { Holding, Holdings } from './holdings.ts'
 import { loadKeys } from './load-keys.ts'
 import { lockTasks } from './lock-tasks.ts'
 import { findDue, promote, PROMOTIONS_MAX } from './promote.ts'
@@ -34,7 +34,9 @@ export interface Loading {
   /** Tenants known to use concurrency keys: only for theirs are the keys of tasks looked up before the tasks are locked. */
   readonly keyed: Set<string>
   readonly crowded: Crowded
-  readonly definitions: Definitions
+  readonly holdings: Holdings
+  /** What is held and decided by without a look: whoever writes checks it. */
+  readonly trusted: readonly Holding[]
   /** How often a task was not found where it was looked for. From then on it is looked for everywhere. */
   readonly strays: Map<string, number>
   /** What this unit has moved to where claims look, also before it had to start again. */
@@ -46,7 +48,7 @@ export interface Loading {
  * key must be locked before it; or a task had strayed.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { tx, tenantId, now, needs, keyed, strays, promoted, definitions } = loading
+  const { tx, tenantId, now, needs, keyed, strays, promoted, holdings, trusted } = loading
   const taskIds = uuids(needs.taskIds)
   const claiming = needs.claims.length > 0
   const [
@@ -67,7 +69,8 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     lockTasks(tx, tenantId, {
       taskIds,
       isHeld: (taskId) => needs.heldTaskIds.has(taskId) && !strays.has(taskId),
-      definitions,
+      trusted,
+      holdings,
     }),
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
     idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),

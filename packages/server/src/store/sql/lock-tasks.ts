@@ -2,8 +2,8 @@
 // the next meanwhile: then it is found on neither.
 import type { Lease, Task } from '../../engine/model.ts'
 import { definitionFromRow } from './definition-row.ts'
-import type { Definitions } from './definitions.ts'
 import { endedFromRow, settledFromRow } from './ended-row.ts'
+import type { Holding, Holdings } from './holdings.ts'
 import { leasedFromRow, leaseFromRow } from './leased-row.ts'
 import { queuedFromRow } from './queued-row.ts'
 import type { Session } from './session.ts'
@@ -23,7 +23,9 @@ export interface Locked {
 export interface Locking {
   readonly taskIds: readonly string[]
   readonly isHeld: (taskId: string) => boolean
-  readonly definitions: Definitions
+  /** Those of what is held that need not be looked for. */
+  readonly trusted: readonly Holding[]
+  readonly holdings: Holdings
 }
 
 /**
@@ -34,19 +36,19 @@ export interface Locking {
 export async function lockTasks(
   session: Session,
   tenantId: string,
-  { isHeld, definitions, ...of }: Locking,
+  { isHeld, trusted, holdings, ...of }: Locking,
 ): Promise<Locked> {
-  const taskIds = of.taskIds.toSorted()
+  const tasks = new Map(trusted.map(({ task }) => [task.definition.taskId, task]))
+  const leases = new Map(trusted.map(({ lease }) => [lease.leaseId, lease]))
+  const taskIds = of.taskIds.filter((taskId) => !tasks.has(taskId)).toSorted()
   const elsewhere = taskIds.filter((taskId) => !isHeld(taskId))
   // Definitions come last: then whatever was found on a shelf has one.
   const [leased, queued, ended, defined] = await Promise.all([
     lockLeased(session, tenantId, taskIds),
     lockQueued(session, tenantId, elsewhere),
     lockEnded(session, tenantId, elsewhere),
-    definitions.of(session, tenantId, taskIds),
+    holdings.definitions(session, tenantId, taskIds),
   ])
-  const tasks = new Map<string, Task>()
-  const leases = new Map<string, Lease>()
   for (const row of leased) {
     tasks.set(row.task_id, leasedFromRow(row, defined.get(row.task_id)!))
     leases.set(row.lease_id, leaseFromRow(row))

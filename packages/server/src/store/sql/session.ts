@@ -3,6 +3,7 @@
 import type { Store } from '../port.ts'
 import type { Task } from '../../engine/model.ts'
 import type { ClaimNeed } from '../../engine/unit.ts'
+import type { Holding } from './holdings.ts'
 
 export type Value = string | number | boolean | null
 
@@ -161,6 +162,13 @@ export interface KeyRoom {
   readonly limit: number | null
 }
 
+/** What was decided by as it was remembered: each must be so, or the transaction fails with a conflict. */
+export interface Expected {
+  /** They leave the shelf of what is leased. */
+  readonly leaving: readonly Holding[]
+  readonly staying: readonly Holding[]
+}
+
 export interface Offer {
   readonly tasks: readonly Task[]
   /** There are none, because other transactions hold what fits. */
@@ -192,6 +200,8 @@ export interface Driver {
    * Without waiting: whoever holds a candidate's row must not wait for a key. The keys that were to be had.
    */
   tryHoldKeys(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<ReadonlySet<string>>
+  /** Without it, nothing that is remembered is decided by. */
+  expectHeld?(session: Session, tenantId: string, expected: Expected): Promise<unknown>
   /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */

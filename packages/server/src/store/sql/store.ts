@@ -5,8 +5,8 @@ import { createSqlAccounts } from './accounts.ts'
 import { createSqlAudit } from './audit.ts'
 import { createCrowded } from './crowded.ts'
 import { createSqlClients } from './clients.ts'
-import { createDefinitions } from './definitions.ts'
 import { toCaller } from './failure.ts'
+import { createHoldings } from './holdings.ts'
 import { createSqlKeys } from './keys.ts'
 import { createLanes } from './lanes.ts'
 import { listReceipts } from './list-receipts.ts'
@@ -37,7 +37,7 @@ export function createSqlStore(driver: Driver): Store {
   const lanes = createLanes()
   const keyed = new Set<string>()
   const crowded = createCrowded()
-  const definitions = createDefinitions()
+  const holdings = createHoldings()
 
   const readReceipts = (tenantId: string, receiptIds: readonly string[]) =>
     receiptsById(readerOf(tenantId), tenantId, uuids(receiptIds))
@@ -45,7 +45,7 @@ export function createSqlStore(driver: Driver): Store {
   const store: Store = {
     kind: driver.kind,
     commitsAtOnce: driver.commitsAtOnce,
-    transact: (unit) => transact({ driver, lanes, keyed, crowded, definitions }, unit),
+    transact: (unit) => transact({ driver, lanes, keyed, crowded, holdings }, unit),
     readTask: async (tenantId, taskId) =>
       isUuid(taskId) ? readTask(readerOf(tenantId), tenantId, taskId) : null,
     listTasks: async (wanted) => {

@@ -3,8 +3,8 @@
 import { type Decision, isEmpty, type Unit } from '../../engine/unit.ts'
 import { activeTasksMaxOf } from '../../engine/usage.ts'
 import type { Crowded } from './crowded.ts'
-import type { Definitions } from './definitions.ts'
 import { StoreFailure, toCaller } from './failure.ts'
+import type { Holding, Holdings } from './holdings.ts'
 import type { Lanes } from './lanes.ts'
 import { load, type Loading } from './load.ts'
 import type { Driver, Transaction } from './session.ts'
@@ -18,15 +18,15 @@ interface Parts {
   readonly lanes: Lanes
   readonly keyed: Set<string>
   readonly crowded: Crowded
-  readonly definitions: Definitions
+  readonly holdings: Holdings
 }
 
 /** What is remembered from one attempt to the next. */
-type Found = Pick<Loading, 'strays' | 'promoted'>
+type Found = Pick<Loading, 'strays' | 'promoted'> & { isFirst: boolean }
 
 export async function transact<T>(parts: Parts, unit: Unit<T>): Promise<T> {
-  const found: Found = { strays: new Map(), promoted: new Set() }
-  for (let failures = 0; ; ) {
+  const found: Found = { strays: new Map(), promoted: new Set(), isFirst: true }
+  for (let failures = 0; ; found.isFirst = false) {
     try {
       const done = await attempt(parts, unit, found)
       if (done !== null) return done.result
@@ -56,33 +56,48 @@ export async function inTransaction<T>(
 
 /** `null`: something had to be done first; see `load`. */
 async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<Decision<T> | null> {
-  const { driver, keyed, crowded, definitions } = parts
+  const { driver, keyed, crowded, holdings } = parts
   const tx = await driver.begin(unit.tenantId)
+  const trusted = found.isFirst ? trustedBy(parts, unit) : []
   try {
-    const snapshot = await load({ driver, tx, keyed, crowded, definitions, ...found, ...unit })
+    const snapshot = await load({ driver, tx, keyed, crowded, holdings, trusted, ...found, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
       return null
     }
     const decision = unit.decide(snapshot)
-    await finish(tx, unit, decision, parts)
+    await finish(tx, unit, { decision, trusted }, parts)
     return decision
   } catch (error) {
+    holdings.doubt(trusted)
     await tx.rollback()
     throw error
   }
 }
 
+/**
+ * Where the database is asked over a connection, what this process knows of tasks that are held is decided by without asking:
+ * most commits then have one stage instead of two. Under concurrency keys there are counts to be taken, behind a lock.
+ */
+function trustedBy({ driver, holdings, keyed }: Parts, { tenantId, needs }: Unit<unknown>): Holding[] {
+  if (driver.expectHeld === undefined || keyed.has(tenantId)) return []
+  return holdings
+    .of(tenantId, needs.heldTaskIds)
+    .filter(({ task }) => task.definition.concurrencyKey === null)
+}
+
 async function finish(
   tx: Transaction,
   { tenantId, needs }: Unit<unknown>,
-  decision: Decision<unknown>,
-  { lanes, definitions }: Parts,
+  { decision, trusted }: { readonly decision: Decision<unknown>; readonly trusted: readonly Holding[] },
+  { driver, lanes, holdings }: Parts,
 ) {
   const { changes } = decision
-  const writing = { changes, lanes, activeTasksMax: activeTasksMaxOf(needs, changes) }
+  const activeTasksMax = activeTasksMaxOf(needs, changes)
+  const writing = { changes, lanes, activeTasksMax, trusted, expectHeld: driver.expectHeld }
+  const isNothing = isEmpty(changes) && trusted.length === 0
   // Committed even when nothing changed: delayed tasks may have been moved.
-  await tx.commit(isEmpty(changes) ? Promise.resolve() : write(tx, tenantId, writing))
+  await tx.commit(isNothing ? Promise.resolve() : write(tx, tenantId, writing))
   lanes.committed(tenantId, changes.createdTasks)
-  definitions.committed(tenantId, changes)
+  holdings.committed(tenantId, changes)
 }

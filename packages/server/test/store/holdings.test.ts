@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TaskDefinition } from '../../src/engine/model.ts'
-import { createDefinitions } from '../../src/store/sql/definitions.ts'
+import { createHoldings } from '../../src/store/sql/holdings.ts'
 import type { Session } from '../../src/store/sql/session.ts'
 import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { NO_CHANGES } from '../no-changes.ts'
@@ -12,7 +12,7 @@ import { createRig } from './rig.ts'
 
 /** A real task, since what is remembered of one is all of it. */
 async function leasedTask(payload: Record<string, string> = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-definitions-'))
+  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-holdings-'))
   const store = await createSqliteStore({ path: join(folder, 'gate.db') })
   onTestFinished(async () => {
     await store.close()
@@ -42,38 +42,38 @@ test('what was granted is remembered until it is reported', async () => {
   const { task, tenantId } = await leasedTask()
   const { taskId } = task.definition
   const { session, asked } = countingSession()
-  const definitions = createDefinitions()
-  definitions.committed(tenantId, { ...NO_CHANGES, changedTasks: [{ before: task, after: task }] })
-  const found: ReadonlyMap<string, TaskDefinition> = await definitions.of(session, tenantId, [taskId])
+  const holdings = createHoldings()
+  holdings.committed(tenantId, { ...NO_CHANGES, changedTasks: [{ before: task, after: task }] })
+  const found: ReadonlyMap<string, TaskDefinition> = await holdings.definitions(session, tenantId, [taskId])
   expect(found.get(taskId)).toBe(task.definition)
   const ended = { ...task, state: { ...task.state, status: 'succeeded' } } as const
-  definitions.committed(tenantId, { ...NO_CHANGES, changedTasks: [{ before: task, after: ended }] })
-  expect((await definitions.of(session, tenantId, [taskId])).size).toBe(0)
+  holdings.committed(tenantId, { ...NO_CHANGES, changedTasks: [{ before: task, after: ended }] })
+  expect((await holdings.definitions(session, tenantId, [taskId])).size).toBe(0)
   expect(asked).toEqual([0, 1])
 })
 
 test('it is not shown to another tenant', async () => {
   const { task, tenantId } = await leasedTask()
   const { session, asked } = countingSession()
-  const definitions = createDefinitions()
-  definitions.committed(tenantId, { ...NO_CHANGES, createdTasks: [task] })
-  expect((await definitions.of(session, 'another', [task.definition.taskId])).size).toBe(0)
+  const holdings = createHoldings()
+  holdings.committed(tenantId, { ...NO_CHANGES, createdTasks: [task] })
+  expect((await holdings.definitions(session, 'another', [task.definition.taskId])).size).toBe(0)
   expect(asked).toEqual([1])
 })
 
 test('what is large, and more than so many, are read again', async () => {
   const { task: large, tenantId } = await leasedTask({ text: 'x'.repeat(20_000) })
   const { session, asked } = countingSession()
-  const definitions = createDefinitions()
-  definitions.committed(tenantId, { ...NO_CHANGES, createdTasks: [large] })
-  await definitions.of(session, tenantId, [large.definition.taskId])
+  const holdings = createHoldings()
+  holdings.committed(tenantId, { ...NO_CHANGES, createdTasks: [large] })
+  await holdings.definitions(session, tenantId, [large.definition.taskId])
   const small = { ...large, definition: { ...large.definition, payload: {} } }
   const many = Array.from({ length: 10_001 }, (_, index) => ({
     ...small,
     definition: { ...small.definition, taskId: String(index) },
   }))
-  definitions.committed(tenantId, { ...NO_CHANGES, createdTasks: many })
-  const found = await definitions.of(
+  holdings.committed(tenantId, { ...NO_CHANGES, createdTasks: many })
+  const found = await holdings.definitions(
     session,
     tenantId,
     many.map(({ definition }) => definition.taskId),
