@@ -2,7 +2,7 @@
 import { chooseEntrants } from '../contenders/entrants.ts'
 import type { Scenario } from '../scenario.ts'
 import { COST_COLUMNS, countCost } from './cost.ts'
-import { BATCH_CALLERS, BATCH_SIZE, withPair } from './pair.ts'
+import { BATCH_CALLERS, BATCH_SIZE, WARM_UP_COUNT, withPair } from './pair.ts'
 
 export const drain: Scenario = {
   about: 'claim and complete a backlog of no-ops',
@@ -16,7 +16,7 @@ export const drain: Scenario = {
     return (await chooseEntrants(bench)).map((entrant) => ({
       label: entrant.label,
       measure: () =>
-        withPair(bench, entrant, { warmUpCount: 4_000 }, async (pair) => {
+        withPair(bench, entrant, { warmUpCount: WARM_UP_COUNT }, async (pair) => {
           const { producer, worker, from } = pair
           await producer.ask('addInBatches', { from, count, callers: BATCH_CALLERS, batchSize: BATCH_SIZE })
           const cost = countCost(pair)

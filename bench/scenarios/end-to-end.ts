@@ -3,7 +3,7 @@
 import { chooseEntrants, type Entrant } from '../contenders/entrants.ts'
 import type { Bench, Figures, Goal, Scenario } from '../scenario.ts'
 import { COST_COLUMNS, countCost } from './cost.ts'
-import { BATCH_CALLERS, BATCH_SIZE, CALLERS, type Pair, withPair } from './pair.ts'
+import { BATCH_CALLERS, BATCH_SIZE, CALLERS, type Pair, WARM_UP_COUNT, withPair } from './pair.ts'
 
 const COLUMN = 'end to end'
 
@@ -57,7 +57,7 @@ export function measureEndToEnd(
   create: Variety['create'] = createSingly,
 ): Promise<Figures> {
   const { count } = bench
-  return withPair(bench, entrant, { warmUpCount: 2_000 }, async (pair) => {
+  return withPair(bench, entrant, { warmUpCount: WARM_UP_COUNT }, async (pair) => {
     const cost = countCost(pair)
     await pair.worker.ask('consume', { from: pair.from, expected: count, style: 'throughput' })
     const { startedAt } = await create(pair, count)

@@ -20,6 +20,12 @@ export const BATCH_SIZE = 1_000
 /** Two, so that one batch is on its way while another is being written. */
 export const BATCH_CALLERS = 2
 
+/**
+ * Tasks that go from end to end before throughput is measured. A server runs for weeks: with a tenth of that, V8 was still
+ * compiling ours while it was measured, which took a fifth of its processor time.
+ */
+export const WARM_UP_COUNT = 20_000
+
 export interface PairOptions {
   /** How many tasks go from end to end before anything is measured. */
   readonly warmUpCount: number

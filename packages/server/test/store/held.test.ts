@@ -1,53 +1,33 @@
 // What a process remembers of the leases that it granted: it decides by it without a look, and what others have changed
 // meanwhile makes it look.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Command } from '../../src/engine/command.ts'
 import type { Grant } from '../../src/engine/decide/index.ts'
 import type { Store } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import { createSqliteStore } from '../../src/store/sqlite/index.ts'
+import { createDatabase } from '../database.ts'
 import { AGENT, complete, createRig, fail, holding, type newTask, type Rig } from './rig.ts'
 
-let database: TestDatabase
-let here: Store
-let elsewhere: Store
-
-beforeAll(async () => {
-  database = await createDatabase()
-  const open = () => createPostgresStore({ ...database, poolSize: 4, preparedStatements: true })
-  ;[here, elsewhere] = [await open(), await open()]
-  await here.migrate()
-})
-
-afterAll(async () => {
-  await here.close()
-  await elsewhere.close()
-  await database.drop()
-})
-
-/** How often it was decided: once, if what was remembered was right. */
-async function decisions(rig: Rig, commands: readonly Command[]) {
-  let count = 0
-  const counting: Store = {
-    ...here,
-    transact: (unit) =>
-      here.transact({
-        ...unit,
-        decide: (snapshot) => {
-          count += 1
-          return unit.decide(snapshot)
-        },
-      }),
-  }
-  const results = await rig.run(commands, counting)
-  return { count, results }
+interface Ground {
+  open(): Promise<Store>
+  clear(): Promise<void>
 }
 
-async function granted(over: Parameters<typeof newTask>[0] = {}) {
-  const rig = createRig(here)
-  await rig.create(over)
-  const [grant] = await rig.claim()
-  return { rig, grant: grant! }
+const GROUNDS: Record<string, () => Promise<Ground>> = {
+  postgres: async () => {
+    const database = await createDatabase()
+    const open = () => createPostgresStore({ ...database, poolSize: 4, preparedStatements: true })
+    return { open, clear: database.drop }
+  },
+  sqlite: async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'asyncgate-held-'))
+    const open = () => createSqliteStore({ path: join(folder, 'gate.db') })
+    return { open, clear: () => rm(folder, { recursive: true }) }
+  },
 }
 
 const start = (grant: Grant): Command => ({ kind: 'start', ...holding(grant) })
@@ -61,94 +41,138 @@ const cancel = ({ lease: { taskId } }: Grant): Command => ({
   reason: null,
 })
 
-describe('nobody else has touched it', () => {
-  test('every report is decided once, and the next ones by what the first have made of it', async () => {
-    const { rig, grant } = await granted()
-    for (const say of [start, renew, renew, complete]) {
-      const { count, results } = await decisions(rig, [say(grant)])
-      expect([count, results[0]]).toMatchObject([1, { ok: true }])
+describe.each(Object.keys(GROUNDS))('on %s', (kind) => {
+  let ground: Ground
+  let here: Store
+  let elsewhere: Store
+
+  beforeAll(async () => {
+    ground = await GROUNDS[kind]!()
+    here = await ground.open()
+    await here.migrate()
+    elsewhere = await ground.open()
+  })
+
+  afterAll(async () => {
+    await here.close()
+    await elsewhere.close()
+    await ground.clear()
+  })
+
+  /** How often it was decided: once, if what was remembered was right. */
+  async function decisions(rig: Rig, commands: readonly Command[]) {
+    let count = 0
+    const counting: Store = {
+      ...here,
+      transact: (unit) =>
+        here.transact({
+          ...unit,
+          decide: (snapshot) => {
+            count += 1
+            return unit.decide(snapshot)
+          },
+        }),
     }
-    expect(await rig.receipts()).toEqual([
-      'task.assigned',
-      'task.accepted',
-      'task.completed',
-      'task.result_ready',
-    ])
+    const results = await rig.run(commands, counting)
+    return { count, results }
+  }
+
+  async function granted(over: Parameters<typeof newTask>[0] = {}) {
+    const rig = createRig(here)
+    await rig.create(over)
+    const [grant] = await rig.claim()
+    return { rig, grant: grant! }
+  }
+
+  describe('nobody else has touched it', () => {
+    test('every report is decided once, and the next ones by what the first have made of it', async () => {
+      const { rig, grant } = await granted()
+      for (const say of [start, renew, renew, complete]) {
+        const { count, results } = await decisions(rig, [say(grant)])
+        expect([count, results[0]]).toMatchObject([1, { ok: true }])
+      }
+      expect(await rig.receipts()).toEqual([
+        'task.assigned',
+        'task.accepted',
+        'task.completed',
+        'task.result_ready',
+      ])
+    })
+
+    test.each([
+      ['releases', release, 'queued'],
+      ['fails', fail, 'queued'],
+    ] as const)('a worker %s it, and it is granted again', async (_what, say, status) => {
+      const { rig, grant } = await granted()
+      expect((await decisions(rig, [say(grant)])).count).toBe(1)
+      expect((await here.readTask(rig.tenantId, grant.lease.taskId))?.state.status).toBe(status)
+      rig.pass(3_600_000)
+      const [again] = await rig.claim()
+      expect((await decisions(rig, [complete(again!)])).count).toBe(1)
+    })
+
+    test('what is refused is checked as well', async () => {
+      const { rig, grant } = await granted()
+      const foreign = { ...complete(grant), worker: { kind: 'worker', id: 'another' } } as const
+      const { count, results } = await decisions(rig, [foreign])
+      expect([count, results[0]?.ok]).toEqual([1, false])
+      expect((await decisions(rig, [complete(grant)])).count).toBe(1)
+    })
   })
 
-  test.each([
-    ['releases', release, 'queued'],
-    ['fails', fail, 'queued'],
-  ] as const)('a worker %s it, and it is granted again', async (_what, say, status) => {
+  test('two who complete it at once get the same answer, and it ends once', async () => {
     const { rig, grant } = await granted()
-    expect((await decisions(rig, [say(grant)])).count).toBe(1)
-    expect((await here.readTask(rig.tenantId, grant.lease.taskId))?.state.status).toBe(status)
-    rig.pass(3_600_000)
-    const [again] = await rig.claim()
-    expect((await decisions(rig, [complete(again!)])).count).toBe(1)
+    const [one, other] = await Promise.all([rig.run([complete(grant)]), rig.run([complete(grant)])])
+    expect(one[0]).toMatchObject({ ok: true, reply: { status: 'succeeded' } })
+    expect(other).toEqual(one)
+    expect((await rig.receipts()).filter((type) => type === 'task.completed')).toHaveLength(1)
   })
 
-  test('what is refused is checked as well', async () => {
-    const { rig, grant } = await granted()
-    const foreign = { ...complete(grant), worker: { kind: 'worker', id: 'another' } } as const
-    const { count, results } = await decisions(rig, [foreign])
-    expect([count, results[0]?.ok]).toEqual([1, false])
-    expect((await decisions(rig, [complete(grant)])).count).toBe(1)
-  })
-})
+  describe('another instance', () => {
+    test.each([
+      ['renewed it', renew],
+      ['started it', start],
+    ])('%s: it is looked at, and completed all the same', async (_what, say) => {
+      const { rig, grant } = await granted()
+      rig.pass(1_000)
+      await rig.ask(say(grant), elsewhere)
+      const { count, results } = await decisions(rig, [complete(grant)])
+      expect([count, results[0]?.ok]).toEqual([2, true])
+    })
 
-test('two who complete it at once get the same answer, and it ends once', async () => {
-  const { rig, grant } = await granted()
-  const [one, other] = await Promise.all([rig.run([complete(grant)]), rig.run([complete(grant)])])
-  expect(one[0]).toMatchObject({ ok: true, reply: { status: 'succeeded' } })
-  expect(other).toEqual(one)
-  expect((await rig.receipts()).filter((type) => type === 'task.completed')).toHaveLength(1)
-})
+    test('renewed it: it is not taken for lost when its first time is over', async () => {
+      const { rig, grant } = await granted()
+      rig.pass(200_000)
+      await rig.ask(renew(grant), elsewhere)
+      rig.pass(200_000)
+      const { results } = await decisions(rig, [complete(grant)])
+      expect(results[0]).toMatchObject({ ok: true, reply: { status: 'succeeded' } })
+    })
 
-describe('another instance', () => {
-  test.each([
-    ['renewed it', renew],
-    ['started it', start],
-  ])('%s: it is looked at, and completed all the same', async (_what, say) => {
-    const { rig, grant } = await granted()
-    rig.pass(1_000)
-    await rig.ask(say(grant), elsewhere)
-    const { count, results } = await decisions(rig, [complete(grant)])
-    expect([count, results[0]?.ok]).toEqual([2, true])
-  })
+    test.each([
+      ['completed it', (grant: Grant) => [complete(grant)]],
+      ['canceled it', (grant: Grant) => [cancel(grant)]],
+      ['let it expire', (grant: Grant) => [expire(grant)]],
+    ])('%s: nothing is done twice', async (what, say) => {
+      const { rig, grant } = await granted()
+      if (what === 'let it expire') rig.pass(301_000)
+      await rig.run(say(grant), elsewhere)
+      const before = await rig.receipts()
+      const { count, results } = await decisions(rig, [complete(grant)])
+      expect([count, results[0]?.ok]).toEqual([2, what === 'completed it'])
+      const after = await rig.receipts()
+      // Who completes what was canceled or lost leaves a mark of it, but no end of the task.
+      const ends = (receipts: readonly string[]) =>
+        receipts.filter((type) => type === 'task.result_ready').length
+      expect(ends(after)).toBe(ends(before))
+    })
 
-  test('renewed it: it is not taken for lost when its first time is over', async () => {
-    const { rig, grant } = await granted()
-    rig.pass(200_000)
-    await rig.ask(renew(grant), elsewhere)
-    rig.pass(200_000)
-    const { results } = await decisions(rig, [complete(grant)])
-    expect(results[0]).toMatchObject({ ok: true, reply: { status: 'succeeded' } })
-  })
-
-  test.each([
-    ['completed it', (grant: Grant) => [complete(grant)]],
-    ['canceled it', (grant: Grant) => [cancel(grant)]],
-    ['let it expire', (grant: Grant) => [expire(grant)]],
-  ])('%s: nothing is done twice', async (what, say) => {
-    const { rig, grant } = await granted()
-    if (what === 'let it expire') rig.pass(301_000)
-    await rig.run(say(grant), elsewhere)
-    const before = await rig.receipts()
-    const { count, results } = await decisions(rig, [complete(grant)])
-    expect([count, results[0]?.ok]).toEqual([2, what === 'completed it'])
-    const after = await rig.receipts()
-    // Who completes what was canceled or lost leaves a mark of it, but no end of the task.
-    const ends = (receipts: readonly string[]) =>
-      receipts.filter((type) => type === 'task.result_ready').length
-    expect(ends(after)).toBe(ends(before))
-  })
-
-  test('made another task depend on it: that one is told when it ends', async () => {
-    const { rig, grant } = await granted()
-    await rig.create({ type: 'next', dependsOn: [grant.lease.taskId] }, elsewhere)
-    expect((await decisions(rig, [complete(grant)])).count).toBe(2)
-    const due = (await here.dueDependents(10)).filter(({ tenantId }) => tenantId === rig.tenantId)
-    expect(due).toMatchObject([{ dependsOn: [grant.lease.taskId] }])
+    test('made another task depend on it: that one is told when it ends', async () => {
+      const { rig, grant } = await granted()
+      await rig.create({ type: 'next', dependsOn: [grant.lease.taskId] }, elsewhere)
+      expect((await decisions(rig, [complete(grant)])).count).toBe(2)
+      const due = (await here.dueDependents(10)).filter(({ tenantId }) => tenantId === rig.tenantId)
+      expect(due).toMatchObject([{ dependsOn: [grant.lease.taskId] }])
+    })
   })
 })

@@ -6,7 +6,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Bulk, Columns, Query, Session } from '../../src/store/sql/session.ts'
-import { READY_OF_ANY_TYPE, READY_OF_TYPE } from '../../src/store/sqlite/claims.ts'
+import {
+  READY_OF_ANY_TYPE,
+  READY_OF_TYPE,
+  READY_TASKS_OF_ANY_TYPE,
+  READY_TASKS_OF_TYPE,
+} from '../../src/store/sqlite/claims.ts'
+import { expectHeld } from '../../src/store/sqlite/held.ts'
 import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { HEADS, NEXT_GROUP } from '../../src/store/sqlite/parked.ts'
 import { sqliteText } from '../../src/store/sqlite/words.ts'
@@ -14,7 +20,10 @@ import { type Case, CASES, LISTS, NONE } from './plan-cases.ts'
 
 const OWN_CASES: Case[] = [
   ['claim, any type', 0, (on, { tenantId }) => on.all(READY_OF_ANY_TYPE, [tenantId, '', 1])],
-  ['claim, one type', 0, (on, { tenantId }) => on.all(READY_OF_TYPE, [tenantId, '', 't1', 1])],
+  ['claim, one type', 0, (on, { tenantId }) => on.all(READY_OF_TYPE, [tenantId, '', 1, 't1'])],
+  ['claim, tasks, any type', 0, (on, { tenantId }) => on.all(READY_TASKS_OF_ANY_TYPE, [tenantId, '', 1])],
+  ['claim, tasks, one type', 0, (on, { tenantId }) => on.all(READY_TASKS_OF_TYPE, [tenantId, '', 1, 't1'])],
+  ['expect what is held', 0, (on, { tenantId }) => expectHeld(on, tenantId, { leaving: [], staying: [] })],
   ['parked groups', 0, (on, { tenantId }) => on.all(NEXT_GROUP, [tenantId, 'k', '', '', 0])],
   ['parked heads', 0, (on, { tenantId }) => on.all(HEADS, [tenantId, 'k', '', 't1', 1, 0])],
 ]

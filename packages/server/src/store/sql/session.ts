@@ -200,8 +200,7 @@ export interface Driver {
    * Without waiting: whoever holds a candidate's row must not wait for a key. The keys that were to be had.
    */
   tryHoldKeys(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<ReadonlySet<string>>
-  /** Without it, nothing that is remembered is decided by. */
-  expectHeld?(session: Session, tenantId: string, expected: Expected): Promise<unknown>
+  expectHeld(session: Session, tenantId: string, expected: Expected): Promise<unknown>
   /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */

@@ -76,11 +76,11 @@ async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<De
 }
 
 /**
- * Where the database is asked over a connection, what this process knows of tasks that are held is decided by without asking:
- * most commits then have one stage instead of two. Under concurrency keys there are counts to be taken, behind a lock.
+ * What this process knows of tasks that are held is decided by without a look. On PostgreSQL most commits then have one stage
+ * instead of two. Under concurrency keys there are counts to be taken, behind a lock.
  */
-function trustedBy({ driver, holdings, keyed }: Parts, { tenantId, needs }: Unit<unknown>): Holding[] {
-  if (driver.expectHeld === undefined || keyed.has(tenantId)) return []
+function trustedBy({ holdings, keyed }: Parts, { tenantId, needs }: Unit<unknown>): Holding[] {
+  if (keyed.has(tenantId)) return []
   return holdings
     .of(tenantId, needs.heldTaskIds)
     .filter(({ task }) => task.definition.concurrencyKey === null)

@@ -27,7 +27,7 @@ export function writeShelves(session: Session, tenantId: string, moves: Moves): 
   const expected = new Set(trusted.map(({ task }) => task))
   const leaving = new Set(left.leased.filter((task) => expected.has(task)))
   return Promise.all([
-    expectHeld?.(session, tenantId, {
+    expectHeld(session, tenantId, {
       leaving: trusted.filter(({ task }) => leaving.has(task)),
       staying: trusted.filter(({ task }) => !leaving.has(task)),
     }),
