@@ -201,8 +201,10 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
           replies.push(await fetch(`${gate.url}/v1/config`, { headers: { 'x-api-key': text } }))
         return replies
       })
-      const last = answer.at(-1)!
-      expect([last.status, Number(last.headers.get('retry-after')) > 0]).toEqual([429, true])
+      // Not the last one, perhaps: it may have come when one more was allowed again.
+      const told = answer.filter(({ status }) => status === 429)
+      expect(told.length).toBeGreaterThan(0)
+      expect(told.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true)
       expect(answer.every(({ status }) => status === 401 || status === 429)).toBe(true)
       expect(events.filter((event) => event === 'rate_limit.exceeded')).toHaveLength(1)
       expect((await fetch(`${gate.url}/v1/config`, { headers: asAlice() })).status).toBe(200)

@@ -20,7 +20,7 @@ interface Entry {
 }
 
 export interface Batcher {
-  /** The commands of one call go into one commit, in their order. */
+  /** The commands of one call go into one commit, in their order; there, claims are decided last. */
   submit(tenantId: string, commands: readonly Command[]): Promise<readonly Result[]>
   /** Resolves when everything submitted so far has been answered. */
   idle(): Promise<void>

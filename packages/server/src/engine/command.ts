@@ -73,7 +73,7 @@ export interface ClaimCommand {
   readonly maxTasks: number
   /** Candidates to look at beyond those asked for. */
   readonly spare?: number
-  /** Nothing is ready for it, as far as is known here: it is given what its own commit makes ready. */
+  /** Nothing is ready for it, as far as is known here: it is given what its own commit creates. */
   readonly freshOnly?: boolean
   readonly ttlSeconds: number | null
   readonly capacity: number | null

@@ -1,7 +1,7 @@
 // What spares a claim its look, and what does not.
 import { expect, test } from 'vitest'
 import { claimOf } from '../../test/simulation/commands.ts'
-import { isKnownEmpty, newReadiness, noteFruitless, type Readiness } from './emptiness.ts'
+import { isKnownEmpty, newReadiness, noteFruitless, noteWake, type Readiness } from './emptiness.ts'
 
 const CLAIM = claimOf({ kind: 'worker', id: 'w' })
 const OF_ANOTHER_KIND = claimOf({ kind: 'worker', id: 'w' }, { acceptTypes: ['another'] })
@@ -21,7 +21,6 @@ test('a look that found nothing is known to those who ask for the same', () => {
 })
 
 test.each([
-  ['something may have become ready', { wakes: 1 }, 10_001],
   ['a delay has ended', {}, 10_500],
   ['there may be a delay that nobody has looked up', { delays: 'new' }, 10_001],
   ['the next delay is being looked up', { delays: 'sought' }, 10_001],
@@ -31,10 +30,11 @@ test.each([
   expect(isKnownEmpty(afterALook(change), CLAIM, now)).toBe(false)
 })
 
-test('what wakes while a look is under way is not hidden by what the look found', () => {
+test('it is looked for again when something may have become ready, also while a look was under way', () => {
   const readiness = afterALook()
   const begun = { wakes: readiness.wakes, at: 10_000 }
-  readiness.wakes += 1
+  noteWake(readiness)
+  expect(isKnownEmpty(readiness, CLAIM, 10_001)).toBe(false)
   noteFruitless(readiness, CLAIM, begun)
   expect(isKnownEmpty(readiness, CLAIM, 10_001)).toBe(false)
 })

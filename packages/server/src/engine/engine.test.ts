@@ -111,6 +111,53 @@ test.each([
   expect(looked.slice(0, 2)).toEqual([1, isAlone ? 0 : 1])
 })
 
+test('a claim that found something says nothing of what else there is', async () => {
+  const looked: number[] = []
+  const store = createMemoryStore()
+  const on = scene({
+    store: {
+      ...store,
+      isAlone: () => true,
+      transact: (unit) => (looked.push(unit.needs.claims.length), store.transact(unit)),
+    },
+  })
+  void waiting(on, 'wanted')
+  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  await on.create({ type: 'other' })
+  looked.length = 0
+  const claim = claimOf({ kind: 'worker', id: 'v' }, { acceptTypes: ['other'], maxTasks: 10 })
+  for (const count of [1, 0, 0]) {
+    const [given] = await on.engine.execute(TENANT, [claim])
+    expect(grantsOf(given!)).toHaveLength(count)
+  }
+  expect(looked.slice(-3)).toEqual([1, 1, 0])
+})
+
+test('what was created by a commit whose answer was lost is looked for', async () => {
+  const store = createMemoryStore()
+  let isLost = false
+  const on = scene({
+    store: {
+      ...store,
+      isAlone: () => true,
+      transact: async (unit) => {
+        const result = await store.transact(unit)
+        if (isLost) throw new GateError('database_unavailable', 'lost')
+        return result
+      },
+    },
+  })
+  void waiting(on, 'wanted')
+  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  const claim = claimOf({ kind: 'worker', id: 'v' }, { acceptTypes: ['other'] })
+  await on.engine.execute(TENANT, [claim]) // finds nothing, which is known from then on
+  isLost = true
+  await expect(on.create({ type: 'other' })).rejects.toThrow('lost')
+  isLost = false
+  const [given] = await on.engine.execute(TENANT, [claim])
+  expect(grantsOf(given!)).toHaveLength(1)
+})
+
 function grantsOf(result: Result): string[] {
   if (!result.ok) throw result.error
   return (result.reply as Claimed).grants.map(({ task }) => task.definition.taskId) // the reply of a claim

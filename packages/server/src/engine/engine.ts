@@ -9,7 +9,7 @@ import type { Wanted } from './matching.ts'
 import { isTerminal } from './model.ts'
 import { needsOf } from './needs.ts'
 import type { Policy } from './policy.ts'
-import type { Changes, Hint, Transactor } from './unit.ts'
+import type { Changes, Hint, Transactor, Unit } from './unit.ts'
 import { createWaitingClaims } from './waiting-claims.ts'
 import { createWaitingReads, type WaitingReads } from './waiting-reads.ts'
 
@@ -131,12 +131,12 @@ export function createEngine(parts: EngineParts): Engine {
     const { ids, random, instance, decide = decideBatch } = parts
     const found = parts.policyOf?.(tenantId) ?? parts.policy
     const policy = found instanceof Promise ? await found : found
-    const { results, changes, promoted } = await store.transact({
+    const { results, changes, promoted } = await committing(tenantId, {
       tenantId,
       now: startedAt,
       needs: needsOf(commands, policy),
       decide: (snapshot) => {
-        // Read here, under the locks: a lease must not look alive because the batch had to wait for them.
+        // Read here, behind any wait for locks: a lease must not look alive because of it.
         const context = { tenantId, now: clock.now(), ids, random, policy, instance }
         const { changes: decided, result } = decide(snapshot, commands, context)
         const { promoted } = snapshot
@@ -152,6 +152,16 @@ export function createEngine(parts: EngineParts): Engine {
       onError(error)
     }
     return { results, changes }
+  }
+
+  /** Where nobody can say what became of it, something may have become ready. */
+  async function committing<T>(tenantId: string, unit: Unit<T>): Promise<T> {
+    try {
+      return await store.transact(unit)
+    } catch (error) {
+      claims.doubt(tenantId)
+      throw error
+    }
   }
 
   function tell(tenantId: string, changes: Changes, promoted: ReadonlySet<string>): void {

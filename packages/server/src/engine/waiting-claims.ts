@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts'
 import type { ClaimCommand, Command } from './command.ts'
 import type { Claimed, Grant, Result } from './decide/index.ts'
-import { isKnownEmpty, newReadiness, noteFruitless, POLL_MS, type Readiness } from './emptiness.ts'
+import { isKnownEmpty, newReadiness, noteFruitless, noteWake, POLL_MS, type Readiness } from './emptiness.ts'
 import type { Wanted } from './matching.ts'
 import {
   forget,
@@ -44,6 +44,8 @@ export interface Look {
 
 interface Tenant extends Readiness {
   readonly groups: Groups
+  /** How often the next delay was looked up. */
+  seeks: number
   serving: boolean
   timer: { readonly at: number; readonly cancel: () => void } | null
 }
@@ -56,9 +58,14 @@ export interface WaitingClaims {
   ): Promise<readonly Grant[]>
   /** `newDelays`: what there is may be for later. The next delay is looked up only then: it is a read for each wake. */
   wake(tenantId: string, newDelays?: boolean): void
+  /** Something may be ready, or delayed, that nobody has heard of. Those who wait look within a second anyhow. */
+  doubt(tenantId: string): void
   /** Those who wait for tasks that a commit is about to create. */
   ride(tenantId: string, coming: readonly Wanted[]): Ride | null
-  /** `isAlone`: what nobody here has heard of is not there. Otherwise only those who wait, and will hear of it, go without. */
+  /**
+   * `isAlone`: what nobody here has heard of is not there. Otherwise only those who wait go without: they hear of it, or look
+   * within a second.
+   */
   look(tenantId: string, commands: readonly Command[], isAlone: boolean): Look
   count(): number
   /** Everybody who waits is answered with nothing, at once. */
@@ -83,7 +90,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   function tenantOf(tenantId: string): Tenant {
     let tenant = tenants.get(tenantId)
     if (tenant === undefined) {
-      tenant = { ...newReadiness(), groups: new Map(), serving: false, timer: null }
+      tenant = { ...newReadiness(), groups: new Map(), seeks: 0, serving: false, timer: null }
       tenants.set(tenantId, tenant)
     }
     return tenant
@@ -161,11 +168,17 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     })
   }
 
+  function doubt(tenantId: string, newDelays = true): void {
+    const tenant = tenants.get(tenantId)
+    if (tenant === undefined) return
+    noteWake(tenant)
+    if (newDelays) tenant.delays = 'new'
+  }
+
   function wake(tenantId: string, newDelays = true): void {
     const tenant = tenants.get(tenantId)
     if (tenant === undefined) return
-    tenant.wakes += 1
-    if (newDelays) tenant.delays = 'new'
+    doubt(tenantId, newDelays)
     if (tenant.serving || tenant.groups.size === 0) return
     serve(tenantId, tenant).catch(onError)
   }
@@ -186,12 +199,14 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
     if (tenant.groups.size > 0 && tenant.delays === 'new') await awaitNextDelay(tenantId, tenant)
   }
 
+  /** Of two at once, the later one knows: the first may have read before what woke the other. */
   async function awaitNextDelay(tenantId: string, tenant: Tenant): Promise<void> {
     tenant.delays = 'sought'
+    const seek = (tenant.seeks += 1)
     const dueAt = (await nextEligibleAt(tenantId)) ?? Infinity
     const now = clock.now()
     if (dueAt <= now) return lookAgain(tenantId, tenant, now + OVERDUE_MS)
-    if (tenant.delays === 'sought') Object.assign(tenant, { delays: 'known', dueAt })
+    if (tenant.delays === 'sought' && tenant.seeks === seek) Object.assign(tenant, { delays: 'known', dueAt })
     lookAgain(tenantId, tenant, dueAt)
   }
 
@@ -239,7 +254,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
           waiter.busy = false
           if (grants.length > 0) waiter.answer(grants)
         })
-        if (claims.some(({ again }) => again)) tenant.wakes += 1
+        if (claims.some(({ again }) => again)) noteWake(tenant)
         if (claims.some(({ held }) => held)) lookAgain(tenantId, tenant, clock.now() + OVERDUE_MS)
       },
     }
@@ -296,6 +311,7 @@ export function createWaitingClaims(parts: WaitingClaimsParts): WaitingClaims {
   return {
     claim,
     wake,
+    doubt,
     ride,
     look,
     count: () => [...tenants.values()].flatMap(({ groups }) => waitersOf(groups)).length,

@@ -1,5 +1,6 @@
 // Claims that wait for delays to end: when the next one is looked up, and what happens as it ends.
 import { expect, test } from 'vitest'
+import { claimOf } from '../../test/simulation/commands.ts'
 import { createVirtualClock } from '../../test/virtual-clock.ts'
 import { scene, TENANT } from '../../test/waiting-scene.ts'
 
@@ -109,4 +110,26 @@ test.each([
   void claim('two')
   await clock.advance(0)
   expect(attempts).toEqual([['one'], ['two']])
+})
+
+test('of two looks for the next delay at once, the later one knows', async () => {
+  const reads: ((at: number | null) => void)[] = []
+  const on = scene({ nextEligibleAt: () => new Promise((resolve) => reads.push(resolve)) })
+  const leaving = new AbortController()
+  const other = claimOf({ kind: 'worker', id: 'w' })
+  void on.claim('w', { signal: leaving.signal, acceptTypes: ['another'] })
+  await on.clock.advance(0) // the first read has begun, before there was a delay
+  on.claims.wake(TENANT, true)
+  await on.clock.advance(0)
+  leaving.abort()
+  const dueAt = on.clock.now() + 500
+  reads[0]!(null)
+  await on.clock.advance(0)
+  reads[1]!(dueAt)
+  await on.clock.advance(300)
+  await on.claims.claim(TENANT, other, { waitMs: 0, signal: new AbortController().signal })
+  const sparesLooks = () => on.claims.look(TENANT, [other], true).commands[0] !== other
+  expect([reads.length, sparesLooks()]).toEqual([2, true])
+  await on.clock.advance(200) // and now it ends
+  expect(sparesLooks()).toBe(false)
 })

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Command } from '../../src/engine/command.ts'
 import type { Grant } from '../../src/engine/decide/index.ts'
@@ -10,9 +11,11 @@ import type { Store } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { createDatabase } from '../database.ts'
-import { AGENT, complete, createRig, fail, holding, type newTask, type Rig } from './rig.ts'
+import { AGENT, complete, createRig, fail, holding, newTask, type Rig } from './rig.ts'
 
 interface Ground {
+  /** Where it is a database server. */
+  readonly adminUrl?: string
   open(): Promise<Store>
   clear(): Promise<void>
 }
@@ -21,7 +24,7 @@ const GROUNDS: Record<string, () => Promise<Ground>> = {
   postgres: async () => {
     const database = await createDatabase()
     const open = () => createPostgresStore({ ...database, poolSize: 4, preparedStatements: true })
-    return { open, clear: database.drop }
+    return { adminUrl: database.adminUrl, open, clear: database.drop }
   },
   sqlite: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'asyncgate-held-'))
@@ -120,6 +123,13 @@ describe.each(Object.keys(GROUNDS))('on %s', (kind) => {
     })
   })
 
+  test('another tenant learns nothing of it, and cannot report on it', async () => {
+    const { rig, grant } = await granted()
+    const { results } = await decisions(createRig(here), [complete(grant)])
+    expect(results[0]?.ok).toBe(false)
+    expect((await decisions(rig, [complete(grant)])).results[0]?.ok).toBe(true)
+  })
+
   test('two who complete it at once get the same answer, and it ends once', async () => {
     const { rig, grant } = await granted()
     const [one, other] = await Promise.all([rig.run([complete(grant)]), rig.run([complete(grant)])])
@@ -167,6 +177,24 @@ describe.each(Object.keys(GROUNDS))('on %s', (kind) => {
       expect(ends(after)).toBe(ends(before))
     })
 
+    test('released it and granted it again, in the same millisecond: the first lease is over', async () => {
+      const { rig, grant } = await granted()
+      await rig.run([release(grant)], elsewhere)
+      const [again] = await rig.claim({}, elsewhere)
+      expect((await decisions(rig, [complete(grant)])).results[0]?.ok).toBe(false)
+      expect((await decisions(rig, [complete(again!)])).results[0]?.ok).toBe(true)
+    })
+
+    test('changed one: that is looked at, and so are others for a while', async () => {
+      const { rig, grant } = await granted()
+      await rig.ask(renew(grant), elsewhere)
+      expect((await decisions(rig, [start(grant)])).count).toBe(2)
+      await rig.create()
+      const [next] = await rig.claim()
+      await rig.ask(renew(next!), elsewhere)
+      expect((await decisions(rig, [complete(next!)])).count).toBe(1)
+    })
+
     test('made another task depend on it: that one is told when it ends', async () => {
       const { rig, grant } = await granted()
       await rig.create({ type: 'next', dependsOn: [grant.lease.taskId] }, elsewhere)
@@ -175,4 +203,33 @@ describe.each(Object.keys(GROUNDS))('on %s', (kind) => {
       expect(due).toMatchObject([{ dependsOn: [grant.lease.taskId] }])
     })
   })
+})
+
+/** A number that no other lock has. */
+const LOCK = 20_261_116
+
+test('a row that is written anew while it is taken, and says the same, is taken', async () => {
+  const ground = await GROUNDS['postgres']!()
+  const store = await ground.open()
+  await store.migrate()
+  const rig = createRig(store)
+  await rig.run([1, 2].map(() => ({ kind: 'create', task: newTask() }) as const))
+  const [slow, other] = await rig.claim()
+  const admin = new Client({ connectionString: ground.adminUrl })
+  await admin.connect()
+  // Whoever sees the first row waits there.
+  await admin.query(`create policy slow on leased as restrictive using (
+    case when task_id = '${slow!.lease.taskId}' then pg_advisory_xact_lock_shared(${LOCK}) is not null else true end)`)
+  await admin.query('select pg_advisory_lock($1)', [LOCK])
+  const completed = rig.run([complete(slow!), complete(other!)])
+  const waiting = async () =>
+    (await admin.query("select 1 from pg_locks where locktype = 'advisory' and not granted")).rowCount
+  await expect.poll(waiting).toBe(1)
+  await admin.query('update leased set check_at = check_at + 1 where task_id = $1', [other!.lease.taskId])
+  await admin.query('select pg_advisory_unlock($1)', [LOCK])
+  expect((await completed).map(({ ok }) => ok)).toEqual([true, true])
+  expect((await admin.query('select task_id from leased')).rows).toEqual([])
+  await admin.end()
+  await store.close()
+  await ground.clear()
 })

@@ -21,8 +21,8 @@ async function leasedTask(payload: Record<string, string> = {}) {
   await store.migrate()
   const rig = createRig(store)
   await rig.create({ payload })
-  const [{ task } = { task: undefined! }] = await rig.claim()
-  return { task, tenantId: rig.tenantId }
+  const [grant] = await rig.claim()
+  return { ...grant!, tenantId: rig.tenantId }
 }
 
 /** Finds nothing, and tells how many were asked for. */
@@ -80,4 +80,23 @@ test('what is large, and more than so many, are read again', async () => {
   )
   expect([found.size, found.has('0'), found.has('1')]).toEqual([10_000, false, true])
   expect(asked).toEqual([1, 1])
+})
+
+test('of what is held, the lease that was granted here is remembered, until it is in doubt', async () => {
+  const { task, lease, tenantId } = await leasedTask()
+  const { taskId } = task.definition
+  const holdings = createHoldings()
+  const changes = { ...NO_CHANGES, changedTasks: [{ before: task, after: task }] }
+  holdings.committed(tenantId, changes)
+  expect(holdings.of(tenantId, [taskId])).toEqual([])
+  holdings.committed(tenantId, { ...changes, grantedLeases: [lease] })
+  expect(holdings.of('another', [taskId])).toEqual([])
+  const renewed = { ...lease, renewals: 1 }
+  holdings.committed(tenantId, { ...NO_CHANGES, changedLeases: [renewed] })
+  const [held] = holdings.of(tenantId, [taskId])
+  expect(held).toEqual({ task: { definition: task.definition, state: task.state }, lease: renewed })
+  holdings.doubt(tenantId, [held!])
+  holdings.committed(tenantId, { ...changes, grantedLeases: [lease] })
+  const looks = Array.from({ length: 60 }, () => holdings.of(tenantId, [taskId]).length)
+  expect(looks.indexOf(1)).toBe(50)
 })

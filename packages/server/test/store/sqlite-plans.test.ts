@@ -23,7 +23,7 @@ const OWN_CASES: Case[] = [
   ['claim, one type', 0, (on, { tenantId }) => on.all(READY_OF_TYPE, [tenantId, '', 1, 't1'])],
   ['claim, tasks, any type', 0, (on, { tenantId }) => on.all(READY_TASKS_OF_ANY_TYPE, [tenantId, '', 1])],
   ['claim, tasks, one type', 0, (on, { tenantId }) => on.all(READY_TASKS_OF_TYPE, [tenantId, '', 1, 't1'])],
-  ['expect what is held', 0, (on, { tenantId }) => expectHeld(on, tenantId, { leaving: [], staying: [] })],
+  ['expect what is held', 0, (on, { tenantId }) => expectHeld(on, tenantId, [])],
   ['parked groups', 0, (on, { tenantId }) => on.all(NEXT_GROUP, [tenantId, 'k', '', '', 0])],
   ['parked heads', 0, (on, { tenantId }) => on.all(HEADS, [tenantId, 'k', '', 't1', 1, 0])],
 ]

@@ -21,7 +21,7 @@ import { leaseLost } from '../state-table.ts'
 
 export interface Context {
   readonly tenantId: string
-  /** One clock per batch, read after the rows were locked. */
+  /** One clock per batch, read once everything that it waits for is there. */
   readonly now: number
   readonly ids: Ids
   readonly random: Random

@@ -78,7 +78,7 @@ export interface Claimed {
   readonly again: boolean
   /** Nothing was free, but what fits may be in a moment. */
   readonly held?: boolean
-  /** It has looked, and left nothing that fits. */
+  /** It has looked, and nothing that fits was ready, whoever had asked for it. */
   readonly empty?: boolean
 }
 
@@ -112,12 +112,11 @@ function claim(draft: Draft, command: ClaimCommand, context: Context): Claimed {
     grants.push({ task, lease })
     bytes += aboutBytes(task)
   }
-  const isAll = grants.length === offered.length
   return {
     grants,
     again: grants.length < wanted && (candidates.more || refilled),
     held: grants.length === 0 && wanted > 0 && candidates.held === true,
-    empty: !command.freshOnly && wanted > 0 && isAll && !candidates.more && candidates.held !== true,
+    empty: !command.freshOnly && wanted > 0 && offered.length === 0 && candidates.held !== true,
   }
 }
 

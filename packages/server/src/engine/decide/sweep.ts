@@ -19,7 +19,7 @@ export function decideExpire(view: View, command: Of<'expire'>, context: Context
   const lease = view.lease(command.leaseId)
   if (task === undefined || lease === undefined || !isActive(lease)) return { reply: null }
   if (isPastDeadline(task, context.now)) return { ...failAtDeadline(context, task, lease), reply: 'deadline' }
-  if (isAlive(lease, context.now)) return { reply: null, leases: [lookAgain(lease)] }
+  if (isAlive(lease, context.now)) return { reply: null, leases: lookAgain(lease) }
   // Whichever came first ended the execution: a lease that was lost before its timeout is not a failure, however late the
   // sweep.
   const timedOut = lease.timeoutAt !== null && lease.timeoutAt <= lease.expiresAt
@@ -39,8 +39,10 @@ export function decideDeadline(view: View, command: Of<'deadline'>, context: Con
   }
 }
 
-function lookAgain(lease: Lease): Lease {
-  return { ...lease, checkAt: Math.min(lease.expiresAt, lease.timeoutAt ?? Infinity) }
+/** Nothing, where another sweep has seen to it. */
+function lookAgain(lease: Lease): Lease[] {
+  const checkAt = Math.min(lease.expiresAt, lease.timeoutAt ?? Infinity)
+  return checkAt === lease.checkAt ? [] : [{ ...lease, checkAt }]
 }
 
 type Held = { readonly task: Task; readonly lease: Lease }

@@ -2,7 +2,7 @@
 import { DatabaseError } from 'pg'
 import { StoreFailure } from '../sql/failure.ts'
 
-/** serialization failure, deadlock, unique violation, lock not available; division by zero: see held.ts. */
+/** serialization failure, deadlock, unique violation, lock not available; division by zero: held.ts alone divides. */
 const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03', '22012'])
 /** The race for the last places of a quota was lost: see migrations 0008 and 0014. */
 const NO_ROOM = 'ledger_segments_room'

@@ -1,36 +1,29 @@
-// What was decided by as it was remembered is checked where it is written: a row that is not as expected, or that another
-// transaction has locked, fails the transaction, and its unit is decided again by what is there. Nothing waits here: whoever
+// What was decided by as it was remembered is checked and locked before anything is written: a row that is not as expected, or that
+// another transaction has locked, fails the transaction, and its unit is decided again by what is there. Nothing waits here: whoever
 // holds such a row may be waiting for what this transaction holds already.
-import { HELD_COLUMNS, heldToRow, isAsHeld } from '../sql/held-row.ts'
-import { bulk, type Expected, type Session } from '../sql/session.ts'
+//
+// In a statement of its own: what it locks may be a later version of a row than the statement itself sees, which a deletion in
+// it would miss.
+import { HELD_COLUMNS, heldToRow, IS_AS_HELD } from '../sql/held-row.ts'
+import type { Holding } from '../sql/holdings.ts'
+import { bulk, type Session } from '../sql/session.ts'
 
-/** The addresses of the rows; without one of them it divides by zero, which failure.ts knows. */
-const addresses = (input: string) => `
-    select case when 1 / (f.ctid is not null)::int = 1 then f.ctid end as address
-    from ${input}
-    left join lateral (
-      select f.ctid from leased f where ${isAsHeld('f')} offset 0 for update skip locked
-    ) as f on true`
-
-const TAKE_HELD = bulk(
-  'take_held',
-  HELD_COLUMNS,
-  (x) => `delete from leased where coalesce(tenant_id = $1, false) and ctid = any (array(${addresses(x)}))`,
-)
-
+/** Where there is no such row it divides by zero, which failure.ts knows. */
 const CHECK_HELD = bulk(
   'check_held',
   HELD_COLUMNS,
-  (x) => `select count(held.address) from (${addresses(x)}) as held`,
+  (x) => `
+    select sum(1 / (f.ctid is not null)::int)
+    from ${x}
+    left join lateral (
+      select f.ctid from leased f where ${IS_AS_HELD} offset 0 for update skip locked
+    ) as f on true`,
 )
 
 export function expectHeld(
   session: Session,
   tenantId: string,
-  { leaving, staying }: Expected,
+  holdings: readonly Holding[],
 ): Promise<unknown> {
-  return Promise.all([
-    session.each(TAKE_HELD, tenantId, leaving.map(heldToRow)),
-    session.each(CHECK_HELD, tenantId, staying.map(heldToRow)),
-  ])
+  return session.each(CHECK_HELD, tenantId, holdings.map(heldToRow))
 }

@@ -12,6 +12,11 @@ import { readDefinitions } from './statements/tasks.ts'
 const REMEMBERED_MAX = 10_000
 /** What has a larger payload is read again. */
 const BYTES_MAX = 8_192
+/**
+ * What was remembered wrongly costs a commit as much again. Where workers speak now with one instance, now with another, that
+ * would be so in every one: so a tenant's next commits look.
+ */
+const COMMITS_IN_DOUBT = 50
 
 export interface Holding {
   readonly task: Task
@@ -29,8 +34,8 @@ export interface Holdings {
   of(tenantId: string, taskIds: Iterable<string>): Holding[]
   /** To be called once the transaction that made these changes has been committed. */
   committed(tenantId: string, changes: Changes): void
-  /** They were not as remembered. */
-  doubt(holdings: readonly Holding[]): void
+  /** They may not have been as remembered. */
+  doubt(tenantId: string, holdings: readonly Holding[]): void
 }
 
 interface Remembered {
@@ -41,6 +46,8 @@ interface Remembered {
 
 export function createHoldings(): Holdings {
   const remembered = new Map<string, Remembered>()
+  /** By tenant, how many commits are still to look. */
+  const doubted = new Map<string, number>()
 
   function definitionOf(tenantId: string, taskId: string): TaskDefinition | undefined {
     const known = remembered.get(taskId)
@@ -55,13 +62,23 @@ export function createHoldings(): Holdings {
     } else if (before !== undefined || isSmall(task.definition)) {
       if (before === undefined && remembered.size === REMEMBERED_MAX)
         remembered.delete(remembered.keys().next().value!)
-      remembered.set(taskId, { tenantId, task, lease: granted ?? before?.lease ?? null })
+      const { definition, state } = task // and not where its row lay when it was read
+      const lease = granted ?? before?.lease ?? null
+      remembered.set(taskId, { tenantId, task: { definition, state }, lease })
     }
   }
 
   function noteLease(lease: Lease): void {
     const before = remembered.get(lease.taskId)
     if (before?.lease?.leaseId === lease.leaseId) remembered.set(lease.taskId, { ...before, lease })
+  }
+
+  function isInDoubt(tenantId: string): boolean {
+    const left = doubted.get(tenantId)
+    if (left === undefined) return false
+    if (left > 1) doubted.set(tenantId, left - 1)
+    else doubted.delete(tenantId)
+    return true
   }
 
   return {
@@ -79,6 +96,7 @@ export function createHoldings(): Holdings {
     },
     of: (tenantId, taskIds) => {
       const found: Holding[] = []
+      if (isInDoubt(tenantId)) return found
       for (const taskId of taskIds) {
         const known = remembered.get(taskId)
         if (known?.tenantId === tenantId && known.lease !== null)
@@ -92,7 +110,8 @@ export function createHoldings(): Holdings {
       for (const { after } of changedTasks) noteTask(tenantId, after, granted.get(after.definition.taskId))
       for (const lease of changedLeases) if (isActive(lease)) noteLease(lease)
     },
-    doubt: (holdings) => {
+    doubt: (tenantId, holdings) => {
+      doubted.set(tenantId, COMMITS_IN_DOUBT)
       for (const { task } of holdings) {
         const known = remembered.get(task.definition.taskId)
         if (known !== undefined) remembered.set(task.definition.taskId, { ...known, lease: null })

@@ -49,7 +49,8 @@ export interface Loading {
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
   const { tx, tenantId, now, needs, keyed, strays, promoted, holdings, trusted } = loading
-  const taskIds = uuids(needs.taskIds)
+  const known = new Set(trusted.map(({ task }) => task.definition.taskId))
+  const taskIds = uuids(needs.taskIds).filter((taskId) => !known.has(taskId))
   const claiming = needs.claims.length > 0
   const [
     ,

@@ -23,7 +23,7 @@ export interface Locked {
 export interface Locking {
   readonly taskIds: readonly string[]
   readonly isHeld: (taskId: string) => boolean
-  /** Those of what is held that need not be looked for. */
+  /** What need not be looked for; none of `taskIds`. */
   readonly trusted: readonly Holding[]
   readonly holdings: Holdings
 }
@@ -40,7 +40,7 @@ export async function lockTasks(
 ): Promise<Locked> {
   const tasks = new Map(trusted.map(({ task }) => [task.definition.taskId, task]))
   const leases = new Map(trusted.map(({ lease }) => [lease.leaseId, lease]))
-  const taskIds = of.taskIds.filter((taskId) => !tasks.has(taskId)).toSorted()
+  const taskIds = of.taskIds.toSorted()
   const elsewhere = taskIds.filter((taskId) => !isHeld(taskId))
   // Definitions come last: then whatever was found on a shelf has one.
   const [leased, queued, ended, defined] = await Promise.all([

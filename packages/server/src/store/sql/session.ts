@@ -162,13 +162,6 @@ export interface KeyRoom {
   readonly limit: number | null
 }
 
-/** What was decided by as it was remembered: each must be so, or the transaction fails with a conflict. */
-export interface Expected {
-  /** They leave the shelf of what is leased. */
-  readonly leaving: readonly Holding[]
-  readonly staying: readonly Holding[]
-}
-
 export interface Offer {
   readonly tasks: readonly Task[]
   /** There are none, because other transactions hold what fits. */
@@ -200,7 +193,8 @@ export interface Driver {
    * Without waiting: whoever holds a candidate's row must not wait for a key. The keys that were to be had.
    */
   tryHoldKeys(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<ReadonlySet<string>>
-  expectHeld(session: Session, tenantId: string, expected: Expected): Promise<unknown>
+  /** What was decided by as it was remembered must be so, or the transaction fails with a conflict. */
+  expectHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown>
   /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */

@@ -69,7 +69,7 @@ async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<De
     await finish(tx, unit, { decision, trusted }, parts)
     return decision
   } catch (error) {
-    holdings.doubt(trusted)
+    if (trusted.length > 0) holdings.doubt(unit.tenantId, trusted)
     await tx.rollback()
     throw error
   }
@@ -77,10 +77,9 @@ async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<De
 
 /**
  * What this process knows of tasks that are held is decided by without a look. On PostgreSQL most commits then have one stage
- * instead of two. Under concurrency keys there are counts to be taken, behind a lock.
+ * instead of two. Of those with a concurrency key others are counted, behind a lock.
  */
-function trustedBy({ holdings, keyed }: Parts, { tenantId, needs }: Unit<unknown>): Holding[] {
-  if (keyed.has(tenantId)) return []
+function trustedBy({ holdings }: Parts, { tenantId, needs }: Unit<unknown>): Holding[] {
   return holdings
     .of(tenantId, needs.heldTaskIds)
     .filter(({ task }) => task.definition.concurrencyKey === null)
@@ -93,11 +92,11 @@ async function finish(
   { driver, lanes, holdings }: Parts,
 ) {
   const { changes } = decision
-  const activeTasksMax = activeTasksMaxOf(needs, changes)
-  const writing = { changes, lanes, activeTasksMax, trusted, expectHeld: driver.expectHeld }
-  const isNothing = isEmpty(changes) && trusted.length === 0
+  const writing = { changes, lanes, activeTasksMax: activeTasksMaxOf(needs, changes) }
+  const expected = driver.expectHeld(tx, tenantId, trusted)
+  const written = isEmpty(changes) ? undefined : write(tx, tenantId, writing)
   // Committed even when nothing changed: delayed tasks may have been moved.
-  await tx.commit(isNothing ? Promise.resolve() : write(tx, tenantId, writing))
+  await tx.commit(Promise.all([expected, written]))
   lanes.committed(tenantId, changes.createdTasks)
   holdings.committed(tenantId, changes)
 }

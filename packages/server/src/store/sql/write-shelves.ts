@@ -3,40 +3,25 @@
 import { isTerminal, type Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
 import { endedToRow, settlementToRow } from './ended-row.ts'
-import type { Holding } from './holdings.ts'
 import { leasedToChange, leasedToRow, leaseToRenewal } from './leased-row.ts'
 import { isUntouched, newQueuedToRow, queuedToChange, queuedToRow } from './queued-row.ts'
-import type { Driver, Session } from './session.ts'
+import type { Session } from './session.ts'
 import type { SortedLeases } from './sort-leases.ts'
 import { insertEnded, insertSettlements } from './statements/ended.ts'
 import { insertLeased, renewLeases, updateLeased } from './statements/leased.ts'
 import { deleteLeased, deleteQueued } from './statements/leave-shelf.ts'
 import { insertNewQueued, insertQueued, updateQueued } from './statements/queued.ts'
 
-interface Moves {
-  readonly changes: Changes
-  readonly leases: SortedLeases
-  readonly trusted: readonly Holding[]
-  readonly expectHeld: Driver['expectHeld']
-}
-
-export function writeShelves(session: Session, tenantId: string, moves: Moves): Promise<unknown> {
-  const { changes, leases, trusted, expectHeld } = moves
+export function writeShelves(
+  session: Session,
+  tenantId: string,
+  { changes, leases }: { readonly changes: Changes; readonly leases: SortedLeases },
+): Promise<unknown> {
   const { granted, renewed, lastWords, otherWords } = leases
   const { left, entered, kept } = sortByShelf(changes, granted)
-  const expected = new Set(trusted.map(({ task }) => task))
-  const leaving = new Set(left.leased.filter((task) => expected.has(task)))
   return Promise.all([
-    expectHeld(session, tenantId, {
-      leaving: trusted.filter(({ task }) => leaving.has(task)),
-      staying: trusted.filter(({ task }) => !leaving.has(task)),
-    }),
     deleteQueued(session, tenantId, left.queued),
-    deleteLeased(
-      session,
-      tenantId,
-      left.leased.filter((task) => !leaving.has(task)),
-    ),
+    deleteLeased(session, tenantId, left.leased),
     insertNewQueued(session, tenantId, entered.queued.filter(isUntouched).map(newQueuedToRow)),
     insertQueued(session, tenantId, entered.queued.filter((task) => !isUntouched(task)).map(queuedToRow)),
     insertLeased(

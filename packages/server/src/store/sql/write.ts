@@ -3,9 +3,8 @@
 import type { Changes } from '../../engine/unit.ts'
 import { usageOf } from '../../engine/usage.ts'
 import { definitionToRow } from './definition-row.ts'
-import type { Holding } from './holdings.ts'
 import type { Lanes } from './lanes.ts'
-import type { Driver, Session } from './session.ts'
+import type { Session } from './session.ts'
 import { insertTags, insertTasks } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
@@ -20,20 +19,17 @@ export interface Writing {
   readonly changes: Changes
   readonly lanes: Lanes
   readonly activeTasksMax: number | null
-  /** What was decided by as it was remembered, and how it is made sure that it was right. */
-  readonly trusted: readonly Holding[]
-  readonly expectHeld: Driver['expectHeld']
 }
 
 export function write(
   session: Session,
   tenantId: string,
-  { changes, lanes, activeTasksMax, trusted, expectHeld }: Writing,
+  { changes, lanes, activeTasksMax }: Writing,
 ): Promise<unknown> {
   const leases = sortLeases(changes)
   return Promise.all([
     writeTasks(session, tenantId, changes, lanes),
-    writeShelves(session, tenantId, { changes, leases, trusted, expectHeld }),
+    writeShelves(session, tenantId, { changes, leases }),
     writeProgress(session, tenantId, changes),
     writeTimers(session, tenantId, changes),
     writeDependencies(session, tenantId, changes),
