@@ -223,7 +223,11 @@ test('a row that is written anew while it is taken, and says the same, is taken'
   await admin.query('select pg_advisory_lock($1)', [LOCK])
   const completed = rig.run([complete(slow!), complete(other!)])
   const waiting = async () =>
-    (await admin.query("select 1 from pg_locks where locktype = 'advisory' and not granted")).rowCount
+    (
+      await admin.query("select 1 from pg_locks where locktype = 'advisory' and objid = $1 and not granted", [
+        LOCK,
+      ])
+    ).rowCount
   await expect.poll(waiting).toBe(1)
   await admin.query('update leased set check_at = check_at + 1 where task_id = $1', [other!.lease.taskId])
   await admin.query('select pg_advisory_unlock($1)', [LOCK])

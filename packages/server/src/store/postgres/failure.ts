@@ -2,8 +2,11 @@
 import { DatabaseError } from 'pg'
 import { StoreFailure } from '../sql/failure.ts'
 
-/** serialization failure, deadlock, unique violation, lock not available; division by zero: held.ts alone divides. */
-const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03', '22012'])
+/** serialization failure, deadlock, unique violation, lock not available. */
+const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03'])
+/** In the message of the error, since a statement cannot choose its code: see held.ts. */
+export const NOT_AS_REMEMBERED = 'a lease is not as remembered, which is looked into'
+const NOT_A_NUMBER = '22P02'
 /** The race for the last places of a quota was lost: see migrations 0008 and 0014. */
 const NO_ROOM = 'ledger_segments_room'
 
@@ -21,6 +24,7 @@ function kindOf(error: unknown): StoreFailure['kind'] {
   // What the server did not say itself is the network's, or the driver's about it.
   if (!(error instanceof DatabaseError)) return 'unavailable'
   const code = error.code ?? ''
-  if (CONFLICTS.has(code) || error.constraint === NO_ROOM) return 'conflict'
+  const isStale = code === NOT_A_NUMBER && error.message.includes(NOT_AS_REMEMBERED)
+  if (CONFLICTS.has(code) || error.constraint === NO_ROOM || isStale) return 'conflict'
   return UNAVAILABLE.test(code) || REFUSED.test(code) ? 'unavailable' : 'defect'
 }

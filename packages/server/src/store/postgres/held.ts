@@ -7,16 +7,17 @@
 import { HELD_COLUMNS, heldToRow, IS_AS_HELD } from '../sql/held-row.ts'
 import type { Holding } from '../sql/holdings.ts'
 import { bulk, type Session } from '../sql/session.ts'
+import { NOT_AS_REMEMBERED } from './failure.ts'
 
-/** Where there is no such row it divides by zero, which failure.ts knows. */
+/** Where there is no such row, these words are read as a number: an error that whoever sees it in the log understands. */
 const CHECK_HELD = bulk(
   'check_held',
   HELD_COLUMNS,
   (x) => `
-    select sum(1 / (f.ctid is not null)::int)
+    select sum(coalesce(f.found, ('${NOT_AS_REMEMBERED}; task ' || x.task_id)::int))
     from ${x}
     left join lateral (
-      select f.ctid from leased f where ${IS_AS_HELD} offset 0 for update skip locked
+      select 1 as found from leased f where ${IS_AS_HELD} offset 0 for update skip locked
     ) as f on true`,
 )
 
