@@ -88,20 +88,9 @@ test.each([
   [true, 'does not look'],
   [false, 'looks'],
 ])('a claim that is known to find nothing, on an instance that is alone: %s, %s', async (isAlone) => {
-  const looked: number[] = []
-  const store = createMemoryStore()
-  const on = scene({
-    store: {
-      ...store,
-      isAlone: () => isAlone,
-      transact: (unit) => (looked.push(unit.needs.claims.length), store.transact(unit)),
-    },
-  })
-  void waiting(on, 'wanted') // whoever waits gets to know when the next delay ends
-  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  const { on, looked } = await watchingScene(isAlone)
   const claim = claimOf({ kind: 'worker', id: 'v' }, { acceptTypes: ['other'] })
   const create = { kind: 'create', task: newTask(AGENT, { type: 'other' }) } as const
-  looked.length = 0
   await on.engine.execute(TENANT, [claim])
   const [made, given] = await on.engine.execute(TENANT, [create, claim])
   expect(grantsOf(given!)).toEqual([taskIdOf(made!)])
@@ -112,19 +101,8 @@ test.each([
 })
 
 test('a claim that found something says nothing of what else there is', async () => {
-  const looked: number[] = []
-  const store = createMemoryStore()
-  const on = scene({
-    store: {
-      ...store,
-      isAlone: () => true,
-      transact: (unit) => (looked.push(unit.needs.claims.length), store.transact(unit)),
-    },
-  })
-  void waiting(on, 'wanted')
-  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  const { on, looked } = await watchingScene(true)
   await on.create({ type: 'other' })
-  looked.length = 0
   const claim = claimOf({ kind: 'worker', id: 'v' }, { acceptTypes: ['other'], maxTasks: 10 })
   for (const count of [1, 0, 0]) {
     const [given] = await on.engine.execute(TENANT, [claim])
@@ -157,6 +135,23 @@ test('what was created by a commit whose answer was lost is looked for', async (
   const [given] = await on.engine.execute(TENANT, [claim])
   expect(grantsOf(given!)).toHaveLength(1)
 })
+
+/** How many kinds of claims each commit looked for. Somebody waits, and so gets to know when the next delay ends. */
+async function watchingScene(isAlone: boolean) {
+  const looked: number[] = []
+  const store = createMemoryStore()
+  const on = scene({
+    store: {
+      ...store,
+      isAlone: () => isAlone,
+      transact: (unit) => (looked.push(unit.needs.claims.length), store.transact(unit)),
+    },
+  })
+  void waiting(on, 'wanted')
+  await expect.poll(() => on.engine.waitingClaims()).toBe(1)
+  looked.length = 0
+  return { on, looked }
+}
 
 function grantsOf(result: Result): string[] {
   if (!result.ok) throw result.error
