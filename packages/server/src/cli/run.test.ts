@@ -170,7 +170,8 @@ describe('refused: exit code 1', () => {
   })
 
   test('an unsafe configuration', async () => {
-    expect(await run('serve')).toMatchObject({
+    const nowhere = { ASYNCGATE_DATABASE_URL: 'memory:' } // it is opened before it is refused
+    expect(await run('serve', { env: nowhere })).toMatchObject({
       code: 1,
       err: expect.stringContaining('ASYNCGATE_AUTH_API_KEY'),
     })
