@@ -44,6 +44,25 @@ const cancel = ({ lease: { taskId } }: Grant): Command => ({
   reason: null,
 })
 
+/** How often it was decided: once, if what was remembered was right. */
+async function decisions(rig: Rig, commands: readonly Command[]) {
+  let count = 0
+  const { store } = rig
+  const counting: Store = {
+    ...store,
+    transact: (unit) =>
+      store.transact({
+        ...unit,
+        decide: (snapshot) => {
+          count += 1
+          return unit.decide(snapshot)
+        },
+      }),
+  }
+  const results = await rig.run(commands, counting)
+  return { count, results }
+}
+
 describe.each(Object.keys(GROUNDS))('on %s', (kind) => {
   let ground: Ground
   let here: Store
@@ -61,24 +80,6 @@ describe.each(Object.keys(GROUNDS))('on %s', (kind) => {
     await elsewhere.close()
     await ground.clear()
   })
-
-  /** How often it was decided: once, if what was remembered was right. */
-  async function decisions(rig: Rig, commands: readonly Command[]) {
-    let count = 0
-    const counting: Store = {
-      ...here,
-      transact: (unit) =>
-        here.transact({
-          ...unit,
-          decide: (snapshot) => {
-            count += 1
-            return unit.decide(snapshot)
-          },
-        }),
-    }
-    const results = await rig.run(commands, counting)
-    return { count, results }
-  }
 
   async function granted(over: Parameters<typeof newTask>[0] = {}) {
     const rig = createRig(here)
@@ -233,6 +234,32 @@ test('a row that is written anew while it is taken, and says the same, is taken'
   await admin.query('select pg_advisory_unlock($1)', [LOCK])
   expect((await completed).map(({ ok }) => ok)).toEqual([true, true])
   expect((await admin.query('select task_id from leased')).rows).toEqual([])
+  await admin.end()
+  await store.close()
+  await ground.clear()
+})
+
+test('a row that another transaction is changing just now is not believed to be as it was', async () => {
+  const ground = await GROUNDS['postgres']!()
+  const store = await ground.open()
+  await store.migrate()
+  const rig = createRig(store)
+  await rig.create()
+  const [grant] = await rig.claim()
+  const admin = new Client({ connectionString: ground.adminUrl })
+  await admin.connect()
+  await admin.query('begin')
+  await admin.query('update leased set renewals = renewals + 1')
+  const decided = decisions(rig, [complete(grant!)])
+  const waiting = async () =>
+    (
+      await admin.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      )
+    ).rowCount
+  await expect.poll(waiting).toBe(1)
+  await admin.query('commit')
+  expect(await decided).toMatchObject({ count: 2, results: [{ ok: true }] })
   await admin.end()
   await store.close()
   await ground.clear()
