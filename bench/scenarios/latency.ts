@@ -2,7 +2,7 @@
 import { chooseEntrants } from '../contenders/entrants.ts'
 import { percentile } from '../report/statistics.ts'
 import type { Scenario } from '../scenario.ts'
-import { withPair } from './pair.ts'
+import { WARM_UP_COUNT, withPair } from './pair.ts'
 
 const PER_SECOND = 50
 
@@ -24,7 +24,7 @@ export const latency: Scenario = {
     return (await chooseEntrants(bench, { latency: true })).map((entrant) => ({
       label: entrant.label,
       measure: () =>
-        withPair(bench, entrant, { warmUpCount: 500 }, async ({ producer, worker, from }) => {
+        withPair(bench, entrant, { warmUpCount: WARM_UP_COUNT }, async ({ producer, worker, from }) => {
           await worker.ask('consume', { from, expected: count, style: 'latency' })
           await producer.ask('addPaced', { from, count, perSecond: PER_SECOND })
           const { latencies } = await worker.ask('consumed')
