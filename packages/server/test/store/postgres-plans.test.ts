@@ -10,7 +10,7 @@ import {
   READY_OF_ONE_LANE,
   READY_OF_ONE_TYPE,
 } from '../../src/store/postgres/claims.ts'
-import { expectHeld } from '../../src/store/postgres/held.ts'
+import { expectHeld, takeHeld } from '../../src/store/postgres/held.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { holdCounts } from '../../src/store/postgres/locks.ts'
 import { parkedHeads } from '../../src/store/postgres/parked.ts'
@@ -95,6 +95,8 @@ const OWN_CASES: Case[] = [
     (on, { tenantId }) => insertSegments(on, tenantId, SEGMENTS),
   ],
   ['expect what is held', COUNT, (on, { tenantId, held }) => expectHeld(on, tenantId, held.slice(0, COUNT))],
+  // Each is looked up, and then deleted where it lies.
+  ['take what is held', 2 * COUNT, (on, { tenantId, held }) => takeHeld(on, tenantId, held.slice(0, COUNT))],
   [
     'parked heads',
     20,

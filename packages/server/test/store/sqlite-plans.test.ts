@@ -12,7 +12,7 @@ import {
   READY_TASKS_OF_ANY_TYPE,
   READY_TASKS_OF_TYPE,
 } from '../../src/store/sqlite/claims.ts'
-import { expectHeld } from '../../src/store/sqlite/held.ts'
+import { expectHeld, takeHeld } from '../../src/store/sqlite/held.ts'
 import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { HEADS, NEXT_GROUP } from '../../src/store/sqlite/parked.ts'
 import { sqliteText } from '../../src/store/sqlite/words.ts'
@@ -24,6 +24,7 @@ const OWN_CASES: Case[] = [
   ['claim, tasks, any type', 0, (on, { tenantId }) => on.all(READY_TASKS_OF_ANY_TYPE, [tenantId, '', 1])],
   ['claim, tasks, one type', 0, (on, { tenantId }) => on.all(READY_TASKS_OF_TYPE, [tenantId, '', 1, 't1'])],
   ['expect what is held', 0, (on, { tenantId }) => expectHeld(on, tenantId, [])],
+  ['take what is held', 0, (on, { tenantId }) => takeHeld(on, tenantId, [])],
   ['parked groups', 0, (on, { tenantId }) => on.all(NEXT_GROUP, [tenantId, 'k', '', '', 0])],
   ['parked heads', 0, (on, { tenantId }) => on.all(HEADS, [tenantId, 'k', '', 't1', 1, 0])],
 ]

@@ -7,7 +7,7 @@ import { createSqlStore } from '../sql/store.ts'
 import { findBreaches } from './breaches.ts'
 import { createClaims } from './claims.ts'
 import { createSessions } from './client.ts'
-import { expectHeld } from './held.ts'
+import { expectHeld, takeHeld } from './held.ts'
 import { createHints } from './hints.ts'
 import { holdCounts, tryHoldKeys } from './locks.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
@@ -58,6 +58,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
     holdCounts,
     tryHoldKeys,
     expectHeld,
+    takeHeld,
     selectCandidates: createClaims(),
     parkedHeads,
     isAlone: hints.isAlone,

@@ -23,14 +23,11 @@ export const postgresWords: Words = {
     update ${matching.table} set ${set}
     from (select x.*, f.ctid as address from ${found(matching)}) as x
     where ${matching.table}.ctid = x.address`,
+  // All addresses at once: to go to one after the other, as a join does, takes three times as long.
   delete: (matching) => `
-    delete from ${matching.table} using (select f.ctid as address from ${found(matching)}) as x
-    where ${matching.table}.ctid = x.address`,
+    delete from ${matching.table} where ${liesIn(matching.table, `select f.ctid from ${found(matching)}`)}`,
   address: (alias) => `${alias}.ctid::text`,
-  // `coalesce` keeps the tenant from being looked up in an index: where nothing was left of a table when the plan was made,
-  // that seems cheaper than going to an address.
-  liesAt: (table, input) =>
-    `coalesce(${table}.tenant_id = $1, false) and ${table}.ctid = any (array(select x.address from ${input}))`,
+  liesAt: (table, input) => liesIn(table, `select x.address from ${input}`),
   among: (column, select) => `${column} = any (array(${select}))`,
   unhex: (expression) => expression, // input rows bring bytes
   hex: (expression) => `encode(${expression}, 'hex')`,
@@ -44,6 +41,13 @@ export const postgresWords: Words = {
     `${id} < (select ${idAt(`cast(extract(epoch from clock_timestamp()) * 1000 as bigint) - ${LATE_MS}`)})`,
   id: (expression) => `cast(${expression} as uuid)`,
 }
+
+/**
+ * Whether a row of the tenant lies at one of these addresses. `coalesce` keeps the tenant from being looked up in an index: where
+ * nothing was left of a table when the plan was made, that seems cheaper than going to an address.
+ */
+export const liesIn = (table: string, addresses: string) =>
+  `coalesce(${table}.tenant_id = $1, false) and ${table}.ctid = any (array(${addresses}))`
 
 const inOrder = (along: string | undefined) => (along === undefined ? '' : `order by ${along}`)
 

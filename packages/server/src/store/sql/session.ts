@@ -107,6 +107,8 @@ export interface Query {
  */
 export interface Bulk<C extends Columns = Columns> {
   readonly name: string
+  /** Where it is run for each row: one of the table must change for each, or the transaction fails with a conflict. */
+  readonly changesEach?: boolean
   readonly columns: C
   readonly text: (input: string, words: Words) => string
 }
@@ -195,6 +197,8 @@ export interface Driver {
   tryHoldKeys(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<ReadonlySet<string>>
   /** What was decided by as it was remembered must be so, or the transaction fails with a conflict. */
   expectHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown>
+  /** The same, for what leaves its shelf. */
+  takeHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown>
   /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */

@@ -92,11 +92,10 @@ async function finish(
   { driver, lanes, holdings }: Parts,
 ) {
   const { changes } = decision
-  const writing = { changes, lanes, activeTasksMax: activeTasksMaxOf(needs, changes) }
-  const expected = driver.expectHeld(tx, tenantId, trusted)
-  const written = isEmpty(changes) ? undefined : write(tx, tenantId, writing)
+  const writing = { driver, changes, lanes, trusted, activeTasksMax: activeTasksMaxOf(needs, changes) }
+  const written = isEmpty(changes) ? driver.expectHeld(tx, tenantId, trusted) : write(tx, tenantId, writing)
   // Committed even when nothing changed: delayed tasks may have been moved.
-  await tx.commit(Promise.all([expected, written]))
+  await tx.commit(written)
   lanes.committed(tenantId, changes.createdTasks)
   holdings.committed(tenantId, changes)
 }

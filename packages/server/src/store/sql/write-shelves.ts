@@ -5,23 +5,32 @@ import type { Changes } from '../../engine/unit.ts'
 import { endedToRow, settlementToRow } from './ended-row.ts'
 import { leasedToChange, leasedToRow, leaseToRenewal } from './leased-row.ts'
 import { isUntouched, newQueuedToRow, queuedToChange, queuedToRow } from './queued-row.ts'
+import type { Holding } from './holdings.ts'
 import type { Session } from './session.ts'
 import type { SortedLeases } from './sort-leases.ts'
 import { insertEnded, insertSettlements } from './statements/ended.ts'
 import { insertLeased, renewLeases, updateLeased } from './statements/leased.ts'
+import type { Writing } from './write.ts'
 import { deleteLeased, deleteQueued } from './statements/leave-shelf.ts'
 import { insertNewQueued, insertQueued, updateQueued } from './statements/queued.ts'
+
+interface Moves extends Pick<Writing, 'driver' | 'changes' | 'trusted'> {
+  readonly leases: SortedLeases
+}
 
 export function writeShelves(
   session: Session,
   tenantId: string,
-  { changes, leases }: { readonly changes: Changes; readonly leases: SortedLeases },
+  { driver, changes, leases, trusted }: Moves,
 ): Promise<unknown> {
   const { granted, renewed, lastWords, otherWords } = leases
   const { left, entered, kept } = sortByShelf(changes, granted)
+  const { taken, others, staying } = sortByTrust(left.leased, trusted)
   return Promise.all([
+    driver.expectHeld(session, tenantId, staying),
     deleteQueued(session, tenantId, left.queued),
-    deleteLeased(session, tenantId, left.leased),
+    driver.takeHeld(session, tenantId, taken),
+    deleteLeased(session, tenantId, others),
     insertNewQueued(session, tenantId, entered.queued.filter(isUntouched).map(newQueuedToRow)),
     insertQueued(session, tenantId, entered.queued.filter((task) => !isUntouched(task)).map(queuedToRow)),
     insertLeased(
@@ -39,6 +48,20 @@ export function writeShelves(
     renewLeases(session, tenantId, renewed.map(leaseToRenewal)),
     insertSettlements(session, tenantId, otherWords.map(settlementToRow)),
   ])
+}
+
+/** What leaves the shelf and was decided by without a look, or after one; and of the former, what stays. */
+function sortByTrust(leaving: readonly Task[], trusted: readonly Holding[]) {
+  const staying = new Map(trusted.map((holding) => [holding.task.definition.taskId, holding]))
+  const taken: Holding[] = []
+  const others: Task[] = []
+  for (const task of leaving) {
+    const holding = staying.get(task.definition.taskId)
+    if (holding === undefined) others.push(task)
+    else taken.push(holding)
+    staying.delete(task.definition.taskId)
+  }
+  return { taken, others, staying: [...staying.values()] }
 }
 
 type Shelf = 'queued' | 'leased' | 'ended'

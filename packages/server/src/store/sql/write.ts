@@ -4,7 +4,8 @@ import type { Changes } from '../../engine/unit.ts'
 import { usageOf } from '../../engine/usage.ts'
 import { definitionToRow } from './definition-row.ts'
 import type { Lanes } from './lanes.ts'
-import type { Session } from './session.ts'
+import type { Holding } from './holdings.ts'
+import type { Driver, Session } from './session.ts'
 import { insertTags, insertTasks } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
@@ -16,20 +17,23 @@ import { writeLedger } from './write-ledger.ts'
 import { writeShelves } from './write-shelves.ts'
 
 export interface Writing {
+  readonly driver: Pick<Driver, 'expectHeld' | 'takeHeld'>
   readonly changes: Changes
   readonly lanes: Lanes
+  /** What was decided by without a look. */
+  readonly trusted: readonly Holding[]
   readonly activeTasksMax: number | null
 }
 
 export function write(
   session: Session,
   tenantId: string,
-  { changes, lanes, activeTasksMax }: Writing,
+  { driver, changes, lanes, trusted, activeTasksMax }: Writing,
 ): Promise<unknown> {
   const leases = sortLeases(changes)
   return Promise.all([
     writeTasks(session, tenantId, changes, lanes),
-    writeShelves(session, tenantId, { changes, leases }),
+    writeShelves(session, tenantId, { driver, changes, leases, trusted }),
     writeProgress(session, tenantId, changes),
     writeTimers(session, tenantId, changes),
     writeDependencies(session, tenantId, changes),

@@ -26,7 +26,8 @@ export function openConnection(
     if (prepared === undefined) {
       const statement = database.prepare(sqliteText(of))
       const columns = 'columns' in of ? Object.entries(of.columns) : []
-      prepared = { statement, toParams: makeParamsMaker(columns), toRow: rowsOf(statement) }
+      const changesEach = 'changesEach' in of && of.changesEach === true
+      prepared = { statement, changesEach, toParams: makeParamsMaker(columns), toRow: rowsOf(statement) }
       statements.set(of, prepared)
     }
     return prepared
@@ -48,6 +49,7 @@ export function openConnection(
 
 interface Prepared {
   readonly statement: StatementSync
+  readonly changesEach: boolean
   /** From its input rows, if it has any. */
   readonly toParams: ParamsMaker
   /** Null: it selects nothing. */
@@ -62,9 +64,11 @@ function rowsOf(statement: StatementSync): Prepared['toRow'] {
   return makeRowMaker(names, (at) => `fields[${at}]`)
 }
 
-function rowsFound<R>({ statement, toRow }: Prepared, params: readonly SQLInputValue[]): R[] {
+function rowsFound<R>({ statement, changesEach, toRow }: Prepared, params: readonly SQLInputValue[]): R[] {
   if (toRow === null) {
-    statement.run(...params)
+    const { changes } = statement.run(...params)
+    if (changesEach && changes !== 1)
+      throw new StoreFailure('conflict', new Error('a row is not as expected'))
     return []
   }
   // Not `iterate`: it costs half as much again. The statement's author knows its columns.
@@ -103,7 +107,7 @@ function guarded<T>(run: () => T): T {
   try {
     return run()
   } catch (error) {
-    throw new StoreFailure(kindOf(error), error)
+    throw error instanceof StoreFailure ? error : new StoreFailure(kindOf(error), error)
   }
 }
 

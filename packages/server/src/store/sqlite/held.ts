@@ -3,13 +3,22 @@
 import { StoreFailure } from '../sql/failure.ts'
 import { HELD_COLUMNS, heldToRow, IS_AS_HELD } from '../sql/held-row.ts'
 import type { Holding } from '../sql/holdings.ts'
-import { bulk, type Session } from '../sql/session.ts'
+import { type Bulk, bulk, type Session } from '../sql/session.ts'
 
 const CHECK_HELD = bulk(
   'check_held',
   HELD_COLUMNS,
   (x) => `select 1 as one from ${x} cross join leased f on ${IS_AS_HELD}`,
 )
+
+const TAKE_HELD: Bulk<typeof HELD_COLUMNS> = {
+  ...bulk('take_held', HELD_COLUMNS, () => `delete from leased as f where ${IS_AS_HELD}`),
+  changesEach: true,
+}
+
+export function takeHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown> {
+  return session.each(TAKE_HELD, tenantId, holdings.map(heldToRow))
+}
 
 export async function expectHeld(
   session: Session,

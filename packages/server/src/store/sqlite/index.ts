@@ -12,7 +12,7 @@ import { type Driver, type Query, query, type Session, type Value } from '../sql
 import { createSqlStore } from '../sql/store.ts'
 import { selectCandidates } from './claims.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { expectHeld } from './held.ts'
+import { expectHeld, takeHeld } from './held.ts'
 import { createFlusher, createLogFile, type Flusher } from './flusher.ts'
 import { migrate, unapplied } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
@@ -79,6 +79,7 @@ function createDriver(writer: Connection, reader: Connection): Driver {
     holdCounts: async () => {},
     tryHoldKeys: async (_tx, _tenantId, keys) => new Set(keys),
     expectHeld,
+    takeHeld,
     selectCandidates,
     parkedHeads,
     isAlone: () => false, // other processes may use the file, and say nothing

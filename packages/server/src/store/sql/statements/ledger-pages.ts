@@ -8,8 +8,8 @@ import { LAST_SEGMENT, mayHold } from './ledger.ts'
 
 /** Positions on one page. A list whose matches lie far apart reads this many receipts for each of them. */
 export const PAGE_POSITIONS = 128
-/** Half a page of receipts lies on two pages at most: those of the first and of the last. */
-const STRETCH = PAGE_POSITIONS / 2
+/** As many receipts as a page has lie on two of them at most: those of the first and of the last. */
+const STRETCH = PAGE_POSITIONS
 
 /** SQLite divides what was bound as a number like a fraction. */
 export const pageOf = (position: string) => `cast(${position} as bigint) / ${PAGE_POSITIONS}`
@@ -32,7 +32,7 @@ type Place = RowOf<typeof PLACE>
  */
 const markNew = (x: string, words: Words, { table, key }: { table: string; key: string }) => {
   const page = (back: string) => pageOf(`(h.last_position + 1 - ${back})`)
-  const same = `p.tenant_id = $1 and p.${key} = x.${key} and p.page = ${page('x.back')}`
+  const same = `x.is_first and p.tenant_id = $1 and p.${key} = x.${key} and p.page = ${page('x.back')}`
   return `
     insert into ${table} (tenant_id, ${key}, page)
     select $1, x.${key}, ${page('x.back')}
