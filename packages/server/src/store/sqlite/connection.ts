@@ -26,7 +26,7 @@ export function openConnection(
     if (prepared === undefined) {
       const statement = database.prepare(sqliteText(of))
       const columns = 'columns' in of ? Object.entries(of.columns) : []
-      const changesEach = 'changesEach' in of && of.changesEach === true
+      const changesEach = 'changesEach' in of && of.changesEach
       prepared = { statement, changesEach, toParams: makeParamsMaker(columns), toRow: rowsOf(statement) }
       statements.set(of, prepared)
     }
