@@ -9,7 +9,7 @@ const COLUMN = 'end to end'
 
 export const endToEnd = scenario({
   about: 'create one by one (32 callers) while a worker claims and completes',
-  count: 20_000,
+  count: 50_000,
   goals: [
     { row: 'pg-boss', column: COLUMN, atLeast: 3, store: 'postgres' },
     { row: 'Graphile', column: COLUMN, atLeast: 5, store: 'postgres' },
