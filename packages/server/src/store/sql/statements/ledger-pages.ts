@@ -72,17 +72,29 @@ export function markPages(session: Session, tenantId: string, receipts: readonly
   return session.each(MARK_PAGES, tenantId, rows)
 }
 
+interface Ends {
+  readonly first: number
+  last: number
+}
+
 /** Where each mark comes first and last in a stretch; `back` is where the stretch begins. */
-function marksOf(stretch: readonly Marked[], back: number): Map<string, { first: number; last: number }> {
-  const ends = new Map<string, { first: number; last: number }>()
-  stretch.forEach(({ receiptType, from, to }, index) => {
-    for (const mark of [markTo(to.id), markFrom(from.id), markType(receiptType)]) {
-      const end = ends.get(mark)
-      if (end === undefined) ends.set(mark, { first: back - index, last: back - index })
-      else end.last = back - index
-    }
+function marksOf(stretch: readonly Marked[], back: number): [string, Ends][] {
+  const [to, from, types] = [new Map<string, Ends>(), new Map<string, Ends>(), new Map<string, Ends>()]
+  stretch.forEach((receipt, index) => {
+    noteEnd(to, receipt.to.id, back - index)
+    noteEnd(from, receipt.from.id, back - index)
+    noteEnd(types, receipt.receiptType, back - index)
   })
-  return ends
+  const named = (ends: Map<string, Ends>, markOf: (name: string) => string) =>
+    Array.from(ends, ([name, end]): [string, Ends] => [markOf(name), end])
+  return [...named(to, markTo), ...named(from, markFrom), ...named(types, markType)]
+}
+
+/** By the bare name: to make the mark itself of each receipt takes longer than the rest. */
+function noteEnd(ends: Map<string, Ends>, name: string, back: number): void {
+  const end = ends.get(name)
+  if (end === undefined) ends.set(name, { first: back, last: back })
+  else end.last = back
 }
 
 type OfTask = Pick<Receipt, 'taskId' | 'receiptType' | 'receiptId'>
