@@ -136,6 +136,24 @@ export function segments(given: Given): void {
     }
   })
 
+  test.each([0, 1, 64, 127])(
+    'what lies on every page of one large commit is found on each, behind %i others',
+    async (others) => {
+      const { store } = given()
+      const tenantId = `segments ${process.pid} ${++runs}`
+      const one = { type: 'task.seen', to: PRINCIPALS[3]!, taskId: null, parents: [], text: '', stray: null }
+      const spread = Array.from({ length: 700 }, (_, at) => ({ ...one, from: PRINCIPALS[at % 50 ? 3 : 0]! }))
+      const before = Array.from({ length: others }, () => ({ ...one, from: PRINCIPALS[3]! }))
+      const commits = [before, spread].map((receipts) => ({ writer: 0, laterMs: 1, receipts }))
+      for (const receipts of receiptsOf(tenantId, commits)) await append(store, tenantId, receipts)
+      const query = { ...EVERY_RECEIPT, from: PRINCIPALS[0]!, limit: 4 }
+      const found = (await inPages(store, tenantId, query)).flat()
+      expect(found.map(({ position }) => position - others - 1)).toEqual(
+        spread.flatMap(({ from }, at) => (from === PRINCIPALS[0] ? at : [])),
+      )
+    },
+  )
+
   test('whatever was committed is found as in memory, and nothing else', async () => {
     const property = fc.asyncProperty(
       fc.array(commit, { minLength: 1, maxLength: 12 }),

@@ -1,6 +1,8 @@
-// What was decided by as it was remembered is checked and locked by what is written: a row that is not as expected, or that
+// What was decided by as it was remembered is checked and locked before it is changed: a row that is not as expected, or that
 // another transaction has locked, fails the transaction, and its unit is decided again by what is there. Nothing waits here: whoever
 // holds such a row may be waiting for what this transaction holds already.
+//
+// What is locked may be a later version of a row than the statement itself sees, which a change in the same statement would miss.
 import { HELD_COLUMNS, heldToRow, IS_AS_HELD } from '../sql/held-row.ts'
 import type { Holding } from '../sql/holdings.ts'
 import { bulk, type Session } from '../sql/session.ts'
@@ -10,7 +12,7 @@ import { liesIn } from './words.ts'
 /** Locked, unless another transaction has locked it. */
 const FREE = `select f.ctid from leased f where ${IS_AS_HELD} offset 0 for update skip locked`
 
-/** Where there is no such row, these words are read as a number: an error that whoever sees it in the log understands. */
+/** What stays is changed by later statements. Where there is no such row, these words are read as a number: an error that whoever sees it in the log understands. */
 const CHECK_HELD = bulk(
   'check_held',
   HELD_COLUMNS,
@@ -19,10 +21,7 @@ const CHECK_HELD = bulk(
     from ${x} left join lateral (${FREE}) as f on true`,
 )
 
-/**
- * What is locked may be a later version of a row than the statement itself sees. Such a one is not deleted, and its task would
- * lie on two shelves: so what is gone is counted.
- */
+/** With one that it misses, the task would lie on two shelves: so what is gone is counted. */
 const TAKE_HELD = bulk(
   'take_held',
   HELD_COLUMNS,
@@ -33,7 +32,7 @@ const TAKE_HELD = bulk(
       returning 1
     )
     select case when missed.are > 0 then ('${NOT_AS_REMEMBERED}; tasks: ' || missed.are)::int end
-    from (select (select count(*) from ${x}) - (select count(*) from gone) as are) as missed`,
+    from (select (select count(*) from ${x}) - (select count(*) from gone) as are offset 0) as missed`,
 )
 
 export function takeHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown> {

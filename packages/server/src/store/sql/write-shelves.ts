@@ -3,18 +3,21 @@
 import { isTerminal, type Task } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
 import { endedToRow, settlementToRow } from './ended-row.ts'
+import type { Holding } from './holdings.ts'
 import { leasedToChange, leasedToRow, leaseToRenewal } from './leased-row.ts'
 import { isUntouched, newQueuedToRow, queuedToChange, queuedToRow } from './queued-row.ts'
-import type { Holding } from './holdings.ts'
-import type { Session } from './session.ts'
+import type { Driver, Session } from './session.ts'
 import type { SortedLeases } from './sort-leases.ts'
 import { insertEnded, insertSettlements } from './statements/ended.ts'
 import { insertLeased, renewLeases, updateLeased } from './statements/leased.ts'
-import type { Writing } from './write.ts'
 import { deleteLeased, deleteQueued } from './statements/leave-shelf.ts'
 import { insertNewQueued, insertQueued, updateQueued } from './statements/queued.ts'
 
-interface Moves extends Pick<Writing, 'driver' | 'changes' | 'trusted'> {
+export interface Moves {
+  readonly driver: Pick<Driver, 'expectHeld' | 'takeHeld'>
+  readonly changes: Changes
+  /** What was decided by without a look. */
+  readonly trusted: readonly Holding[]
   readonly leases: SortedLeases
 }
 

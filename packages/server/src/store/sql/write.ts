@@ -4,8 +4,7 @@ import type { Changes } from '../../engine/unit.ts'
 import { usageOf } from '../../engine/usage.ts'
 import { definitionToRow } from './definition-row.ts'
 import type { Lanes } from './lanes.ts'
-import type { Holding } from './holdings.ts'
-import type { Driver, Session } from './session.ts'
+import type { Session } from './session.ts'
 import { insertTags, insertTasks } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
@@ -14,14 +13,10 @@ import { removeTimers, setTimers } from './statements/timers.ts'
 import { foldSightings } from './sightings.ts'
 import { sortLeases } from './sort-leases.ts'
 import { writeLedger } from './write-ledger.ts'
-import { writeShelves } from './write-shelves.ts'
+import { type Moves, writeShelves } from './write-shelves.ts'
 
-export interface Writing {
-  readonly driver: Pick<Driver, 'expectHeld' | 'takeHeld'>
-  readonly changes: Changes
+export interface Writing extends Omit<Moves, 'leases'> {
   readonly lanes: Lanes
-  /** What was decided by without a look. */
-  readonly trusted: readonly Holding[]
   readonly activeTasksMax: number | null
 }
 

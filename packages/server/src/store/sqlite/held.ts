@@ -1,4 +1,4 @@
-// What was decided by as it was remembered is checked before anything is written: to compare a row costs less than to read it.
+// What was decided by as it was remembered is checked before it is changed: to compare a row costs less than to read it.
 // Other processes may have changed it, and so may the commit before this one, which is remembered once it has been flushed.
 import { StoreFailure } from '../sql/failure.ts'
 import { HELD_COLUMNS, heldToRow, IS_AS_HELD } from '../sql/held-row.ts'
@@ -16,6 +16,7 @@ const TAKE_HELD: Bulk<typeof HELD_COLUMNS> = {
   changesEach: true,
 }
 
+/** With `returning`, it would take two fifths longer. */
 export function takeHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown> {
   return session.each(TAKE_HELD, tenantId, holdings.map(heldToRow))
 }
