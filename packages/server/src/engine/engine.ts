@@ -9,7 +9,7 @@ import type { Wanted } from './matching.ts'
 import { isTerminal } from './model.ts'
 import { needsOf } from './needs.ts'
 import type { Policy } from './policy.ts'
-import type { Changes, Hint, Transactor, Unit } from './unit.ts'
+import { type Changes, type Hint, makesReady, tasksAfter, type Transactor, type Unit } from './unit.ts'
 import { createWaitingClaims } from './waiting-claims.ts'
 import { createWaitingReads, type WaitingReads } from './waiting-reads.ts'
 
@@ -165,8 +165,8 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   function tell(tenantId: string, changes: Changes, promoted: ReadonlySet<string>): void {
-    const after = [...changes.createdTasks, ...changes.changedTasks.map((change) => change.after)]
-    const ready = after.some(({ state }) => state.place === 'ready') || areLeft(promoted, changes)
+    const after = tasksAfter(changes)
+    const ready = makesReady(changes) || areLeft(promoted, changes)
     const delayed = after.some(({ state }) => state.place === 'delayed')
     const ended = after
       .filter(({ state }) => isTerminal(state.status))

@@ -108,6 +108,15 @@ export interface Transactor {
   transact<T>(unit: Unit<T>): Promise<T>
 }
 
+/** As they are once it is committed. */
+export function tasksAfter({ createdTasks, changedTasks }: Changes): Task[] {
+  return [...createdTasks, ...changedTasks.map(({ after }) => after)]
+}
+
+export function makesReady(changes: Changes): boolean {
+  return tasksAfter(changes).some(({ state }) => state.place === 'ready')
+}
+
 export function isEmpty(changes: Changes): boolean {
   return Object.values(changes).every((list: readonly unknown[]) => list.length === 0)
 }

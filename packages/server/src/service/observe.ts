@@ -1,10 +1,11 @@
 // From what a commit changed to what the metrics count.
 import type { Committed } from '../engine/engine.ts'
 import { isTerminal } from '../engine/model.ts'
+import { tasksAfter } from '../engine/unit.ts'
 import type { Metrics } from '../metrics.ts'
 
 export function observe(metrics: Metrics, { commands, changes, durationMs }: Committed, now: number): void {
-  const after = [...changes.createdTasks, ...changes.changedTasks.map((change) => change.after)]
+  const after = tasksAfter(changes)
   const touched = new Map(
     changes.grantedLeases.length === 0 ? [] : after.map((task) => [task.definition.taskId, task]),
   )

@@ -1,4 +1,5 @@
 // Hints between instances: what has become ready or has ended. They may be lost (poolers, outages); whoever waits also polls.
+import { randomInt } from 'node:crypto'
 import type { ClientConfig } from 'pg'
 import type { Log } from '../../log.ts'
 import type { Hint } from '../port.ts'
@@ -11,6 +12,13 @@ export interface Hints {
   /** Nobody else is there to be told anything, or to tell. */
   isAlone(): boolean
   send(hint: Hint): void
+  /**
+   * Tells that something will be ready: see announcements.ts. The number of the announcement, which others have heard soon after
+   * what is asked of the database in this turn. Null where there was one just now, or a hint: those that follow say it all.
+   */
+  announce(tenantId: string): number | null
+  /** The number of what was announced last, if it was for this tenant and nobody has taken it. */
+  takeAnnounced(tenantId: string): number | null
   listen(listener: (hint: Hint) => void): () => void
   close(): Promise<void>
 }
@@ -19,11 +27,14 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
   const listeners = new Set<(hint: Hint) => void>()
   const waiting = new Map<string, Hint>()
   let pause: NodeJS.Timeout | null = null
+  let announced: Announcement | null = null
   const line = createHintLine({
     config,
     log,
     onMessage: (message) => {
-      const hint = hintFrom(message)
+      const announcement = announcementFrom(message)
+      announced = announcement ?? announced
+      const hint = announcement === null ? hintFrom(message) : comingFrom(announcement)
       for (const listener of listeners) listener(hint)
     },
   })
@@ -50,6 +61,20 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
       })
       if (pause === null) flush()
     },
+    announce: (tenantId) => {
+      if (pause !== null || line.isAlone()) return null
+      const number = randomInt(NUMBERS)
+      pause = setTimeout(flush, PAUSE_MS).unref()
+      // Once the transaction is on its way: whoever hears of it sooner than the database would look in vain.
+      setImmediate(() => line.say([`soon ${number} ${tenantId}`]))
+      return number
+    },
+    takeAnnounced: (tenantId) => {
+      if (announced?.tenantId !== tenantId) return null
+      const { number } = announced
+      announced = null
+      return number
+    },
     listen: (listener) => {
       line.open()
       listeners.add(listener)
@@ -60,6 +85,24 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
       await line.close()
     },
   }
+}
+
+interface Announcement {
+  readonly number: number
+  readonly tenantId: string
+}
+
+/** So many that no two that are under way have the same. */
+const NUMBERS = 10 ** 9
+const ANNOUNCEMENT = /^soon (\d{1,9}) (.+)$/s
+
+function announcementFrom(message: string): Announcement | null {
+  const [, number, tenantId] = ANNOUNCEMENT.exec(message) ?? []
+  return number === undefined || tenantId === undefined ? null : { number: Number(number), tenantId }
+}
+
+function comingFrom({ tenantId }: Announcement): Hint {
+  return { tenantId, ready: true, delayed: false, ended: false }
 }
 
 function messageOf({ tenantId, ready, delayed, ended }: Hint): string {

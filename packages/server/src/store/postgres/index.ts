@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
 import { type Driver, query, type Session } from '../sql/session.ts'
 import { createSqlStore } from '../sql/store.ts'
+import { createAnnouncements } from './announcements.ts'
 import { findBreaches } from './breaches.ts'
 import { createClaims } from './claims.ts'
 import { createSessions } from './client.ts'
@@ -61,6 +62,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
     takeHeld,
     selectCandidates: createClaims(),
     parkedHeads,
+    ...createAnnouncements(hints),
     isAlone: hints.isAlone,
     hint: hints.send,
     onHint: hints.listen,

@@ -1,8 +1,8 @@
 // Loading: one unit's needs become a snapshot. What does not depend on an answer is sent without waiting for
 // one.
 //
-// The order of locks is the same everywhere, so that instances do not deadlock: first counted keys, workers
-// and tenants; then tasks by id; from then on nothing waits: candidates skip what is locked, and their keys
+// The order of locks is the same everywhere, so that instances do not deadlock: first what another has announced; then counted
+// keys, workers and tenants; then tasks by id; from then on nothing waits: candidates skip what is locked, and their keys
 // are only tried.
 import { bestFirst } from '../../engine/matching.ts'
 import type { Lease, Task } from '../../engine/model.ts'
@@ -48,11 +48,12 @@ export interface Loading {
  * key must be locked before it; or a task had strayed.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { tx, tenantId, now, needs, keyed, strays, promoted, holdings, trusted } = loading
+  const { driver, tx, tenantId, now, needs, keyed, strays, promoted, holdings, trusted } = loading
   const known = new Set(trusted.map(({ task }) => task.definition.taskId))
   const taskIds = uuids(needs.taskIds).filter((taskId) => !known.has(taskId))
   const claiming = needs.claims.length > 0
   const [
+    ,
     ,
     locked,
     peeked,
@@ -66,6 +67,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     first,
     activeTasks,
   ] = await Promise.all([
+    claiming ? driver.awaitAnnounced(tx, tenantId) : null,
     hold(loading, keyed.has(tenantId) ? taskIds : []),
     lockTasks(tx, tenantId, {
       taskIds,

@@ -203,6 +203,10 @@ export interface Driver {
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */
   parkedHeads(tx: Transaction, tenantId: string, rooms: readonly KeyRoom[]): Promise<readonly ParkedHead[]>
+  /** Asked before what makes something ready: other instances may be told of it, so that they look as soon as it is committed. */
+  announce(session: Session, tenantId: string): Promise<void>
+  /** Asked before a claim looks, and before anything is locked: what another instance has announced is committed by then. */
+  awaitAnnounced(session: Session, tenantId: string): Promise<void>
   isAlone: Store['isAlone']
   hint: Store['hint']
   onHint: Store['onHint']

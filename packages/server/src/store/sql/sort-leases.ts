@@ -1,6 +1,6 @@
 // Where the leases of a commit are kept: in the row of the task that they hold or that they ended, or nowhere.
 import { isActive, isTerminal, type Lease } from '../../engine/model.ts'
-import type { Changes } from '../../engine/unit.ts'
+import { type Changes, tasksAfter } from '../../engine/unit.ts'
 
 export interface SortedLeases {
   /** Granted in this commit, by their tasks. */
@@ -16,14 +16,10 @@ export interface SortedLeases {
   readonly former: readonly Lease[]
 }
 
-export function sortLeases({
-  createdTasks,
-  changedTasks,
-  grantedLeases,
-  changedLeases,
-}: Changes): SortedLeases {
+export function sortLeases(changes: Changes): SortedLeases {
+  const { grantedLeases, changedLeases } = changes
   const fences = new Map<string, number>()
-  for (const { definition, state } of [...createdTasks, ...changedTasks.map(({ after }) => after)])
+  for (const { definition, state } of tasksAfter(changes))
     if (isTerminal(state.status)) fences.set(definition.taskId, state.fence)
   const lastWords = new Map<string, Lease>()
   const otherWords: Lease[] = []

@@ -1,10 +1,10 @@
 // Writing: all changes of a batch as a handful of set-based statements. None waits for another's answer; the
 // ledger comes last, since its lock keeps other transactions of the tenant from committing.
-import type { Changes } from '../../engine/unit.ts'
+import { type Changes, makesReady, tasksAfter } from '../../engine/unit.ts'
 import { usageOf } from '../../engine/usage.ts'
 import { definitionToRow } from './definition-row.ts'
 import type { Lanes } from './lanes.ts'
-import type { Session } from './session.ts'
+import type { Driver, Session } from './session.ts'
 import { insertTags, insertTasks } from './statements/tasks.ts'
 import { insertDependencies, markDue, settleDependents } from './statements/dependencies.ts'
 import { insertProgress, progressRow } from './statements/progress.ts'
@@ -16,6 +16,7 @@ import { writeLedger } from './write-ledger.ts'
 import { type Moves, writeShelves } from './write-shelves.ts'
 
 export interface Writing extends Omit<Moves, 'leases'> {
+  readonly driver: Moves['driver'] & Pick<Driver, 'announce'>
   readonly lanes: Lanes
   readonly activeTasksMax: number | null
 }
@@ -27,6 +28,7 @@ export function write(
 ): Promise<unknown> {
   const leases = sortLeases(changes)
   return Promise.all([
+    makesReady(changes) ? driver.announce(session, tenantId) : null,
     writeTasks(session, tenantId, changes, lanes),
     writeShelves(session, tenantId, { driver, changes, leases, trusted }),
     writeProgress(session, tenantId, changes),
@@ -43,9 +45,9 @@ export function write(
   ])
 }
 
-function endsOf({ createdTasks, changedTasks }: Changes): Map<string, string> {
+function endsOf(changes: Changes): Map<string, string> {
   const ends = new Map<string, string>()
-  for (const { definition, state } of [...createdTasks, ...changedTasks.map(({ after }) => after)]) {
+  for (const { definition, state } of tasksAfter(changes)) {
     if (state.terminalReceiptId !== null) ends.set(state.terminalReceiptId, definition.assignedReceiptId)
   }
   return ends

@@ -78,6 +78,8 @@ function createDriver(writer: Connection, reader: Connection): Driver {
     // One writer at a time: nobody else counts, locks or waits meanwhile.
     holdCounts: async () => {},
     tryHoldKeys: async (_tx, _tenantId, keys) => new Set(keys),
+    announce: async () => {},
+    awaitAnnounced: async () => {},
     expectHeld,
     takeHeld,
     selectCandidates,
