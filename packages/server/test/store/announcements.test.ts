@@ -1,147 +1,184 @@
-// What is announced before it is committed: a claim on another instance that has heard of it waits for it, and nothing else
-// does.
+// What is announced before it is committed: a claim on another instance that has heard of it waits for it, but not for long,
+// and nothing else does.
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Hint, Store } from '../../src/store/port.ts'
+import type { Store } from '../../src/store/port.ts'
 import { createAnnouncements } from '../../src/store/postgres/announcements.ts'
-import { createPostgresDriver, createPostgresStore } from '../../src/store/postgres/index.ts'
+import { createPostgresDriver } from '../../src/store/postgres/index.ts'
+import { type Driver, query } from '../../src/store/sql/session.ts'
+import { createSqlStore } from '../../src/store/sql/store.ts'
 import { createMigratedDatabase, type TestDatabase } from '../database.ts'
-import { createRig, type Rig } from './rig.ts'
+import { AGENT, createRig, newTask, type Rig } from './rig.ts'
 
-/** Far longer than it takes a newcomer to know that it is alone. */
-const PATIENCE = { timeout: 20_000, interval: 5 }
+const NUMBER = 7
+const LONG_MS = 60_000
 
 let database: TestDatabase
-let creating: Instance
-let claiming: Instance
-let rig: Rig
+let drivers: Driver[]
 let holder: Client
 let watcher: Client
-let heard: string[]
-
-interface Instance {
-  readonly store: Store
-  readonly hints: Hint[]
-}
+let creating: Store
+let rig: Rig
+/** The tenant of what was announced last, until somebody has taken it. */
+let announced: string | null
 
 beforeEach(async () => {
   database = await createMigratedDatabase()
   holder = new Client({ connectionString: database.adminUrl })
   watcher = new Client({ connectionString: database.adminUrl })
   await Promise.all([holder.connect(), watcher.connect()])
-  heard = []
-  watcher.on('notification', ({ payload = '' }) => heard.push(payload))
-  await watcher.query('listen asyncgate')
-  creating = await startInstance()
-  rig = createRig(creating.store)
+  drivers = []
+  announced = null
+  creating = createSqlStore(startInstance())
+  rig = createRig(creating)
 })
 afterEach(async () => {
-  await Promise.all([creating.store.close(), claiming?.store.close(), holder.end(), watcher.end()])
+  await Promise.all([...drivers.map((driver) => driver.close()), holder.end(), watcher.end()])
   await database.drop()
 })
 
-/** Without prepared statements nothing is set on a connection: nobody gives up waiting for a lock. */
-async function startInstance(): Promise<Instance> {
-  const store = await createPostgresStore({ ...database, poolSize: 8, preparedStatements: false })
-  const hints: Hint[] = []
-  store.onHint((hint) => hints.push(hint))
-  return { store, hints }
+/** Each hears the others at once. */
+function startInstance({ patienceMs = LONG_MS } = {}): Driver {
+  const announcing = createAnnouncements(
+    {
+      announce: (tenantId) => {
+        announced = tenantId
+        return NUMBER
+      },
+      takeAnnounced: (tenantId) => {
+        if (announced !== tenantId) return null
+        announced = null
+        return NUMBER
+      },
+    },
+    { patienceMs },
+  )
+  const driver = {
+    ...createPostgresDriver({ ...database, poolSize: 8, preparedStatements: true }),
+    ...announcing,
+  }
+  drivers.push(driver)
+  return driver
 }
 
-/** Says nothing but what it must: where a hint has just gone, nothing is announced. */
-async function startOther(): Promise<void> {
-  claiming = await startInstance()
-  await until(() => expect(heard.filter((message) => message === 'hello')).toHaveLength(2))
+const until = (look: () => unknown) => vi.waitFor(look, { timeout: 20_000, interval: 5 })
+
+/** Who waits for a lock, and the statement that does. */
+async function whoWaits(): Promise<{ pid: number; query: string }[]> {
+  const { rows } = await watcher.query<{ pid: number; query: string }>(`
+    select a.pid, a.query from pg_locks l join pg_stat_activity a using (pid)
+    where not l.granted and a.datname = current_database()`)
+  return rows
 }
 
-const until = (look: () => unknown) => vi.waitFor(look, PATIENCE)
+async function untilWaiting(part: string): Promise<number> {
+  let pid = 0
+  await until(async () => {
+    const found = (await whoWaits()).find(({ query: text }) => text.includes(part))
+    expect(found).toBeDefined()
+    pid = found!.pid
+  })
+  return pid
+}
 
-/** Commits of the rig's tenant stop here, with everything but the ledger written, until `let go`. */
-async function holdLedger() {
+/** A creation that has been announced and stops with everything but the ledger written, until the holder lets go. */
+async function createSlowly() {
   await holder.query('begin')
   await holder.query("select pg_advisory_xact_lock(hashtextextended($1::text || ' ledger', 0))", [
     rig.tenantId,
   ])
-  return { letGo: () => holder.query('commit') }
-}
-
-async function waitingQueries(): Promise<string[]> {
-  const { rows } = await watcher.query<{ query: string }>(`
-    select a.query from pg_locks l join pg_stat_activity a using (pid)
-    where not l.granted and a.datname = current_database()`)
-  return rows.map(({ query }) => query)
-}
-
-/** A creation that has been announced and is not committed, and a claim elsewhere that has heard of it. */
-async function meet() {
-  await startOther()
-  const ledger = await holdLedger()
   const created = rig.create()
   created.catch(() => {}) // awaited by whoever wants to know
-  await untilHeard()
-  const claimed = rig.claim({}, claiming.store)
-  await until(async () => expect(await waitingQueries()).toContainEqual(expect.stringContaining('_shared')))
-  return { ledger, created, claimed }
+  const pid = await untilWaiting(' ledger')
+  expect(announced).toBe(rig.tenantId)
+  return { created, pid }
 }
 
-const untilHeard = () =>
-  until(() =>
-    expect(claiming.hints).toEqual([{ tenantId: rig.tenantId, ready: true, delayed: false, ended: false }]),
-  )
+const letGo = () => holder.query('commit')
 
 test('a claim that has heard of a creation before its commit is given the task', async () => {
-  const { ledger, created, claimed } = await meet()
-  await ledger.letGo()
+  const { created } = await createSlowly()
+  const claimed = rig.claim({}, createSqlStore(startInstance()))
+  await untilWaiting('_shared')
+  await letGo()
   const { taskId } = await created
   expect((await claimed).map(({ lease }) => lease.taskId)).toEqual([taskId])
 })
 
 test('a claim that has heard of what is never committed is given nothing, and waits no longer', async () => {
-  const { ledger, created, claimed } = await meet()
-  await watcher.query(`
-    select pg_terminate_backend(a.pid) from pg_locks l join pg_stat_activity a using (pid)
-    where not l.granted and a.datname = current_database() and a.query not like '%_shared%'`)
+  const { created, pid } = await createSlowly()
+  const claimed = rig.claim({}, createSqlStore(startInstance()))
+  await untilWaiting('_shared')
+  await watcher.query('select pg_terminate_backend($1)', [pid])
   expect(await claimed).toEqual([])
   await expect(created).rejects.toMatchObject({ code: 'database_unavailable' })
-  await ledger.letGo()
+  await letGo()
 })
 
-test('what has been waited for once is not waited for again', async () => {
-  const { ledger, created, claimed } = await meet()
-  expect(await rig.claim({}, claiming.store)).toEqual([])
-  await ledger.letGo()
-  await Promise.all([created, claimed])
+test('whoever waits holds nothing that others could wait for', async () => {
+  await createSlowly()
+  const claimed = rig.claim({ capacity: 5 }, createSqlStore(startInstance()))
+  const pid = await untilWaiting('_shared')
+  const { rows } = await watcher.query(
+    "select locktype from pg_locks where pid = $1 and granted and locktype not in ('virtualxid', 'relation')",
+    [pid],
+  )
+  expect(rows).toEqual([])
+  await letGo()
+  expect(await claimed).toHaveLength(1)
 })
 
-test('only claims of the tenant wait', async () => {
-  await startOther()
-  const ledger = await holdLedger()
-  const created = rig.create()
-  await untilHeard()
-  const other = createRig(claiming.store)
-  const { taskId } = await other.create()
-  expect((await other.claim()).map(({ lease }) => lease.taskId)).toEqual([taskId])
-  await ledger.letGo()
-  await created
+test('a commit that takes long is not waited for: the claim begins anew', async () => {
+  const { created } = await createSlowly()
+  const claiming = createSqlStore(startInstance({ patienceMs: 1 }))
+  expect(await rig.claim({}, claiming)).toEqual([])
+  await letGo()
+  const { taskId } = await created
+  expect((await rig.claim({}, claiming)).map(({ lease }) => lease.taskId)).toEqual([taskId])
 })
 
-test('what makes nothing ready is not announced, nor anything by an instance that is alone', async () => {
-  await until(() => expect(heard).toContain('hello'))
+test('only claims wait, of the tenant that was named, and once', async () => {
+  await createSlowly()
+  const claiming = createSqlStore(startInstance())
+  const other = createRig(claiming)
+  const { taskId } = await other.create({ delaySeconds: 60 })
+  expect(await other.claim()).toEqual([])
+  expect((await claiming.readTask(other.tenantId, taskId))?.state.place).toBe('delayed')
+  expect(announced).toBe(rig.tenantId)
+  await rig.ask({ kind: 'greet', principal: AGENT, instanceId: null }, claiming)
+  expect(announced).toBe(rig.tenantId)
+  const first = rig.claim({}, claiming)
+  await untilWaiting('_shared')
+  expect(await rig.claim({}, claiming)).toEqual([])
+  await letGo()
+  expect(await first).toHaveLength(1)
+})
+
+test('neither what makes nothing ready is announced, nor a large commit', async () => {
   await rig.create({ delaySeconds: 60 })
-  await until(() => expect(creating.store.isAlone()).toBe(true))
-  // Each some milliseconds after the last: not all of them within the pause that an announcement makes.
-  for (let count = 0; count < 20; count += 1) await rig.create()
-  await watcher.query("notify asyncgate, 'the end'")
-  await until(() => expect(heard).toContain('the end'))
-  expect(heard.filter((message) => message.startsWith('soon'))).toEqual([])
+  expect(announced).toBeNull()
+  await rig.run(Array.from({ length: 21 }, () => ({ kind: 'create', task: newTask() })))
+  expect(announced).toBeNull()
+  await rig.run(Array.from({ length: 20 }, () => ({ kind: 'create', task: newTask() })))
+  expect(announced).toBe(rig.tenantId)
 })
 
 test('whoever announces does not wait for those who were told and came first', async () => {
-  const driver = createPostgresDriver({ ...database, poolSize: 4, preparedStatements: true })
-  const { announce, awaitAnnounced } = createAnnouncements({ announce: () => 7, takeAnnounced: () => 7 })
+  const driver = startInstance()
   const [claims, creates] = await Promise.all([driver.begin(rig.tenantId), driver.begin(rig.tenantId)])
-  await awaitAnnounced(claims, rig.tenantId)
-  await creates.commit(announce(creates, rig.tenantId))
+  announced = rig.tenantId
+  await driver.awaitAnnounced(claims, rig.tenantId)
+  await creates.commit(driver.announce(creates, rig.tenantId))
   await claims.commit(Promise.resolve())
-  await driver.close()
+})
+
+test('what waits afterwards in the same transaction has the patience that it had', async () => {
+  const setting = query('lock_timeout', () => "select current_setting('lock_timeout') as value")
+  const driver = startInstance()
+  const tx = await driver.begin(rig.tenantId)
+  const before = await tx.all(setting, [])
+  announced = rig.tenantId
+  await driver.awaitAnnounced(tx, rig.tenantId)
+  expect(await tx.all(setting, [])).toEqual(before)
+  await tx.commit(Promise.resolve())
 })

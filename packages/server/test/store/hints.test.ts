@@ -4,7 +4,9 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Hint, Store } from '../../src/store/port.ts'
+import { createHints, type Hints } from '../../src/store/postgres/hints.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
+import { connectionConfig } from '../../src/store/postgres/pool.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 const READY = { tenantId: 'the tenant', ready: true, delayed: false, ended: false }
@@ -18,7 +20,7 @@ const UNHEARD_IN_A_ROW = 20
 let database: TestDatabase
 let ear: Client
 let heard: string[]
-let stores: Store[]
+let stores: { close(): Promise<void> }[]
 
 beforeEach(async () => {
   database = await createDatabase()
@@ -43,6 +45,19 @@ async function startInstance(url = database.url) {
   store.onHint((hint) => hints.push(hint))
   return { store, hints }
 }
+
+/** Where something is announced, which stores do with what they commit. */
+function startHints(url = database.url): { hints: Hints; heard: Hint[] } {
+  const config = connectionConfig({ url, poolSize: 1, preparedStatements: true })
+  const hints = createHints({ config, log: undefined })
+  stores.push(hints)
+  const of: Hint[] = []
+  hints.listen((hint) => of.push(hint))
+  return { hints, heard: of }
+}
+
+const hellos = () => heard.filter((message) => message === 'hello')
+const announcements = () => heard.filter((message) => message.startsWith('soon '))
 
 const until = (look: () => void) => vi.waitFor(look, PATIENCE)
 const say = (message: string) => ear.query('select pg_notify($1, $2)', ['asyncgate', message])
@@ -76,6 +91,13 @@ async function startPooler(): Promise<Server> {
   pooler.listen(0, '127.0.0.1')
   await once(pooler, 'listening')
   return pooler
+}
+
+function throughPooler(pooler: Server): string {
+  const url = new URL(database.url)
+  url.hostname = '127.0.0.1'
+  url.port = String((pooler.address() as AddressInfo).port)
+  return url.href
 }
 
 /** BackendKeyData: a letter, its length, the process, a secret. */
@@ -122,7 +144,7 @@ test('an instance that was alone tells one that comes later, and hears it', asyn
 
 test('an instance whose connection was cut says hello again, and is told as before', async () => {
   const [one, other] = [await startInstance(), await startInstance()]
-  await until(() => expect(heard.filter((message) => message === 'hello')).toHaveLength(2))
+  await until(() => expect(hellos()).toHaveLength(2))
   heard.length = 0
   const admin = new Client({ connectionString: database.adminUrl })
   await admin.connect()
@@ -130,17 +152,70 @@ test('an instance whose connection was cut says hello again, and is told as befo
     "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_notify%' and application_name = 'asyncgate' and datname = current_database()",
   )
   await admin.end()
-  await until(() => expect(heard.filter((message) => message === 'hello')).toHaveLength(2))
+  await until(() => expect(hellos()).toHaveLength(2))
   one.store.hint(READY)
   await until(() => expect(other.hints).toEqual([READY]))
 })
 
+test('what is announced is heard with its number, and the hint follows', async () => {
+  const [one, other] = [startHints(), startHints()]
+  await until(() => expect(hellos()).toHaveLength(2))
+  const number = one.hints.announce(READY.tenantId)
+  await until(() => expect(other.heard).toEqual([READY]))
+  expect(announcements()).toEqual([`soon ${number} ${READY.tenantId}`])
+  expect(one.hints.takeAnnounced(READY.tenantId)).toBeNull()
+  expect(other.hints.takeAnnounced('another')).toBeNull()
+  expect(other.hints.takeAnnounced(READY.tenantId)).toBe(number)
+  expect(other.hints.takeAnnounced(READY.tenantId)).toBeNull()
+  one.hints.send(READY)
+  await until(() => expect(other.heard).toEqual([READY, READY]))
+})
+
+test('where a hint or an announcement has just gone, nothing is announced', async () => {
+  const [one, two] = [startHints(), startHints()]
+  await until(() => expect(hellos()).toHaveLength(2))
+  one.hints.send(READY)
+  expect(one.hints.announce(READY.tenantId)).toBeNull()
+  await until(() => expect(one.hints.announce(READY.tenantId)).not.toBeNull())
+  expect(two.hints.announce(READY.tenantId)).not.toBeNull()
+  expect(two.hints.announce(READY.tenantId)).toBeNull()
+  await until(() => expect(two.hints.announce(READY.tenantId)).not.toBeNull())
+})
+
+test('an instance that is alone announces nothing', async () => {
+  const { hints } = startHints()
+  expect(hints.announce(READY.tenantId)).not.toBeNull()
+  await until(() => expect(hints.isAlone()).toBe(true))
+  expect(hints.announce(READY.tenantId)).toBeNull()
+})
+
+test('the last of several announcements stands', async () => {
+  const [one, two, other] = [startHints(), startHints(), startHints()]
+  await until(() => expect(hellos()).toHaveLength(3))
+  one.hints.announce(READY.tenantId)
+  await until(() => expect(other.heard).toHaveLength(1))
+  const number = two.hints.announce('another')
+  await until(() => expect(other.heard).toHaveLength(2))
+  expect(other.hints.takeAnnounced(READY.tenantId)).toBeNull()
+  expect(other.hints.takeAnnounced('another')).toBe(number)
+})
+
+test('behind a pooler nobody waits for what they announced themselves', async () => {
+  const pooler = await startPooler()
+  const one = startHints(throughPooler(pooler))
+  await until(() => expect(heard).toContain('here'))
+  one.hints.announce(READY.tenantId)
+  await until(() => expect(announcements()).toHaveLength(1))
+  one.hints.send({ ...READY, ended: true })
+  await until(() => expect(one.heard).toEqual([{ ...READY, ended: true }]))
+  expect(one.hints.takeAnnounced(READY.tenantId)).toBeNull()
+  await one.hints.close()
+  pooler.close()
+})
+
 test('behind a pooler nobody believes to be alone: what one says oneself seems to be said by another', async () => {
   const pooler = await startPooler()
-  const url = new URL(database.url)
-  url.hostname = '127.0.0.1'
-  url.port = String((pooler.address() as AddressInfo).port)
-  const { store, hints } = await startInstance(url.href)
+  const { store, hints } = await startInstance(throughPooler(pooler))
   await until(() => expect(heard).toContain('here'))
   store.hint(READY)
   await until(() => expect(hints).toEqual([READY]))

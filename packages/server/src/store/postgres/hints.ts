@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts'
 import type { Hint } from '../port.ts'
 import { createHintLine } from './hint-line.ts'
 
-/** A notification has a price for every instance: the first goes at once, those that follow it soon go together. */
+/** A notification has a price for every instance: the first goes at once, those that follow it or its announcement soon go together. */
 const PAUSE_MS = 5
 
 export interface Hints {
@@ -13,8 +13,8 @@ export interface Hints {
   isAlone(): boolean
   send(hint: Hint): void
   /**
-   * Tells that something will be ready: see announcements.ts. The number of the announcement, which others have heard soon after
-   * what is asked of the database in this turn. Null where there was one just now, or a hint: those that follow say it all.
+   * Tells that something will be ready once a transaction has ended that is sent in this turn, and gives the number that it is
+   * to hold until then: see announcements.ts. Null where nobody else is there, or something was told just now.
    */
   announce(tenantId: string): number | null
   /** The number of what was announced last, if it was for this tenant and nobody has taken it. */
@@ -27,13 +27,16 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
   const listeners = new Set<(hint: Hint) => void>()
   const waiting = new Map<string, Hint>()
   let pause: NodeJS.Timeout | null = null
-  let announced: Announcement | null = null
+  let said: (Announcement & { readonly at: number }) | null = null
+  let heard: Announcement | null = null
   const line = createHintLine({
     config,
     log,
     onMessage: (message) => {
       const announcement = announcementFrom(message)
-      announced = announcement ?? announced
+      // A pooler makes it seem to come from another.
+      if (announcement !== null && announcement.number === said?.number) return
+      if (announcement !== null) heard = announcement
       const hint = announcement === null ? hintFrom(message) : comingFrom(announcement)
       for (const listener of listeners) listener(hint)
     },
@@ -44,6 +47,11 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
     if (waiting.size === 0) return
     line.say([...waiting.values()].map(messageOf))
     waiting.clear()
+  }
+
+  /** Its announcement went before it. That is known of what is ready alone. */
+  function isAnnounced({ tenantId, delayed, ended }: Hint): boolean {
+    return tenantId === said?.tenantId && wasJustNow(said.at) && !delayed && !ended
   }
 
   return {
@@ -59,20 +67,21 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
         delayed: hint.delayed || before?.delayed === true,
         ended: hint.ended || before?.ended === true,
       })
-      if (pause === null) flush()
+      if (pause === null && isAnnounced(hint)) pause = setTimeout(flush, PAUSE_MS).unref()
+      else if (pause === null) flush()
     },
     announce: (tenantId) => {
-      if (pause !== null || line.isAlone()) return null
+      if (pause !== null || (said !== null && wasJustNow(said.at)) || line.isAlone()) return null
       const number = randomInt(NUMBERS)
-      pause = setTimeout(flush, PAUSE_MS).unref()
+      said = { number, tenantId, at: performance.now() }
       // Once the transaction is on its way: whoever hears of it sooner than the database would look in vain.
       setImmediate(() => line.say([`soon ${number} ${tenantId}`]))
       return number
     },
     takeAnnounced: (tenantId) => {
-      if (announced?.tenantId !== tenantId) return null
-      const { number } = announced
-      announced = null
+      if (heard?.tenantId !== tenantId) return null
+      const { number } = heard
+      heard = null
       return number
     },
     listen: (listener) => {
@@ -85,6 +94,10 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
       await line.close()
     },
   }
+}
+
+function wasJustNow(at: number): boolean {
+  return performance.now() < at + PAUSE_MS
 }
 
 interface Announcement {

@@ -37,6 +37,8 @@ export interface Loading {
   readonly holdings: Holdings
   /** What is held and decided by without a look: whoever writes checks it. */
   readonly trusted: readonly Holding[]
+  /** This unit has not been tried before. */
+  readonly isFirst: boolean
   /** How often a task was not found where it was looked for. From then on it is looked for everywhere. */
   readonly strays: Map<string, number>
   /** What this unit has moved to where claims look, also before it had to start again. */
@@ -48,7 +50,7 @@ export interface Loading {
  * key must be locked before it; or a task had strayed.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
-  const { driver, tx, tenantId, now, needs, keyed, strays, promoted, holdings, trusted } = loading
+  const { driver, tx, tenantId, now, needs, keyed, isFirst, strays, promoted, holdings, trusted } = loading
   const known = new Set(trusted.map(({ task }) => task.definition.taskId))
   const taskIds = uuids(needs.taskIds).filter((taskId) => !known.has(taskId))
   const claiming = needs.claims.length > 0
@@ -67,7 +69,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     first,
     activeTasks,
   ] = await Promise.all([
-    claiming ? driver.awaitAnnounced(tx, tenantId) : null,
+    claiming && isFirst ? driver.awaitAnnounced(tx, tenantId) : null,
     hold(loading, keyed.has(tenantId) ? taskIds : []),
     lockTasks(tx, tenantId, {
       taskIds,

@@ -205,7 +205,10 @@ export interface Driver {
   parkedHeads(tx: Transaction, tenantId: string, rooms: readonly KeyRoom[]): Promise<readonly ParkedHead[]>
   /** Asked before what makes something ready: other instances may be told of it, so that they look as soon as it is committed. */
   announce(session: Session, tenantId: string): Promise<void>
-  /** Asked before a claim looks, and before anything is locked: what another instance has announced is committed by then. */
+  /**
+   * Asked before a claim looks, and before anything is locked: what another instance announced last has ended by then. Fails with
+   * a conflict where that takes long.
+   */
   awaitAnnounced(session: Session, tenantId: string): Promise<void>
   isAlone: Store['isAlone']
   hint: Store['hint']

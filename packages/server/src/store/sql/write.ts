@@ -28,7 +28,7 @@ export function write(
 ): Promise<unknown> {
   const leases = sortLeases(changes)
   return Promise.all([
-    makesReady(changes) ? driver.announce(session, tenantId) : null,
+    isSoonReady(changes) ? driver.announce(session, tenantId) : null,
     writeTasks(session, tenantId, changes, lanes),
     writeShelves(session, tenantId, { driver, changes, leases, trusted }),
     writeProgress(session, tenantId, changes),
@@ -43,6 +43,13 @@ export function write(
       activeTasksMax,
     }),
   ])
+}
+
+/** Whoever was told of more would wait long for the end of it. */
+const ANNOUNCED_TASKS_MAX = 20
+
+function isSoonReady(changes: Changes): boolean {
+  return makesReady(changes) && tasksAfter(changes).length <= ANNOUNCED_TASKS_MAX
 }
 
 function endsOf(changes: Changes): Map<string, string> {
