@@ -28,6 +28,7 @@ export const NO_NEEDS: Needs = {
   concurrencyKeys: new Set(),
   claims: [],
   countedWorkers: new Set(),
+  claimsOnly: false,
   countTenantLeases: false,
   activeTasksMax: null,
 }

@@ -404,7 +404,9 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
       ]
       const said = rig.logLines.join('') + JSON.stringify(await rig.events())
       for (const secret of [...secrets, key!.sealed]) expect(said).not.toContain(secret)
-      expect(key!.sealed).not.toMatch(/kty|"d"/)
+      // Five given bytes, which no sealed key has by chance.
+      for (const text of [key!.sealed, Buffer.from(key!.sealed, 'base64').toString('latin1')])
+        expect(text).not.toContain('"kty"')
       for (const [model, id] of [
         ['AuthorizationCode', code],
         ['RefreshToken', body.refresh_token],

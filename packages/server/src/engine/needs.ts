@@ -28,6 +28,7 @@ export function needsOf(commands: readonly Command[], policy: Policy): Needs {
     obligationsOf: new Set(),
     concurrencyKeys: new Set(),
     claims: claimNeeds(claims.filter(({ freshOnly }) => !freshOnly)),
+    claimsOnly: claims.length === commands.length,
     countedWorkers: new Set(claims.flatMap((claim) => (claim.capacity === null ? [] : [claim.worker.id]))),
     countTenantLeases: claims.length > 0 && policy.claim.maxConcurrentLeases > 0,
     activeTasksMax: policy.task.maxActive > 0 && commands.some(creates) ? policy.task.maxActive : null,

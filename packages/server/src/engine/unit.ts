@@ -19,6 +19,8 @@ export interface Needs {
   /** Concurrency keys of tasks to be created; those of loaded tasks count as needed anyway. */
   readonly concurrencyKeys: ReadonlySet<string>
   readonly claims: readonly ClaimNeed[]
+  /** There is nothing else: they may wait a moment for what is about to be ready. */
+  readonly claimsOnly: boolean
   /** Workers that declared a capacity: their active leases are counted, under a lock. */
   readonly countedWorkers: ReadonlySet<string>
   readonly countTenantLeases: boolean
@@ -108,7 +110,7 @@ export interface Transactor {
   transact<T>(unit: Unit<T>): Promise<T>
 }
 
-/** As they are once it is committed. */
+/** The tasks as they are once the changes are committed. */
 export function tasksAfter({ createdTasks, changedTasks }: Changes): Task[] {
   return [...createdTasks, ...changedTasks.map(({ after }) => after)]
 }

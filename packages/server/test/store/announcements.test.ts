@@ -1,14 +1,14 @@
-// What is announced before it is committed: a claim on another instance that has heard of it waits for it, but not for long,
-// and nothing else does.
+// What is announced before it is committed: claims on another instance that has heard of it wait for it, but not for long, and
+// nothing else does.
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Store } from '../../src/store/port.ts'
+import type { Hint, Store } from '../../src/store/port.ts'
 import { createAnnouncements } from '../../src/store/postgres/announcements.ts'
-import { createPostgresDriver } from '../../src/store/postgres/index.ts'
+import { createPostgresDriver, createPostgresStore } from '../../src/store/postgres/index.ts'
 import { type Driver, query } from '../../src/store/sql/session.ts'
 import { createSqlStore } from '../../src/store/sql/store.ts'
 import { createMigratedDatabase, type TestDatabase } from '../database.ts'
-import { AGENT, createRig, newTask, type Rig } from './rig.ts'
+import { AGENT, claimCommand, createRig, newTask, type Rig } from './rig.ts'
 
 const NUMBER = 7
 const LONG_MS = 60_000
@@ -37,8 +37,8 @@ afterEach(async () => {
   await database.drop()
 })
 
-/** Each hears the others at once. */
-function startInstance({ patienceMs = LONG_MS } = {}): Driver {
+/** Each hears the others at once. Without prepared statements, nothing but our patience bounds a wait. */
+function startInstance({ patienceMs = LONG_MS, isTalkative = false } = {}): Driver {
   const announcing = createAnnouncements(
     {
       announce: (tenantId) => {
@@ -47,14 +47,14 @@ function startInstance({ patienceMs = LONG_MS } = {}): Driver {
       },
       takeAnnounced: (tenantId) => {
         if (announced !== tenantId) return null
-        announced = null
+        if (!isTalkative) announced = null
         return NUMBER
       },
     },
     { patienceMs },
   )
   const driver = {
-    ...createPostgresDriver({ ...database, poolSize: 8, preparedStatements: true }),
+    ...createPostgresDriver({ ...database, poolSize: 8, preparedStatements: false }),
     ...announcing,
   }
   drivers.push(driver)
@@ -82,7 +82,7 @@ async function untilWaiting(part: string): Promise<number> {
 }
 
 /** A creation that has been announced and stops with everything but the ledger written, until the holder lets go. */
-async function createSlowly() {
+async function createSlowly({ isHeard = true } = {}) {
   await holder.query('begin')
   await holder.query("select pg_advisory_xact_lock(hashtextextended($1::text || ' ledger', 0))", [
     rig.tenantId,
@@ -90,7 +90,7 @@ async function createSlowly() {
   const created = rig.create()
   created.catch(() => {}) // awaited by whoever wants to know
   const pid = await untilWaiting(' ledger')
-  expect(announced).toBe(rig.tenantId)
+  if (isHeard) expect(announced).toBe(rig.tenantId)
   return { created, pid }
 }
 
@@ -132,12 +132,16 @@ test('a commit that takes long is not waited for: the claim begins anew', async 
   const { created } = await createSlowly()
   const claiming = createSqlStore(startInstance({ patienceMs: 1 }))
   expect(await rig.claim({}, claiming)).toEqual([])
+  const talkative = createSqlStore(startInstance({ patienceMs: 1, isTalkative: true }))
+  announced = rig.tenantId
+  expect(await rig.claim({}, talkative)).toEqual([])
+  announced = null
   await letGo()
   const { taskId } = await created
   expect((await rig.claim({}, claiming)).map(({ lease }) => lease.taskId)).toEqual([taskId])
 })
 
-test('only claims wait, of the tenant that was named, and once', async () => {
+test('only claims wait that nothing goes with, of the tenant that was named, and once', async () => {
   await createSlowly()
   const claiming = createSqlStore(startInstance())
   const other = createRig(claiming)
@@ -146,6 +150,9 @@ test('only claims wait, of the tenant that was named, and once', async () => {
   expect((await claiming.readTask(other.tenantId, taskId))?.state.place).toBe('delayed')
   expect(announced).toBe(rig.tenantId)
   await rig.ask({ kind: 'greet', principal: AGENT, instanceId: null }, claiming)
+  expect(announced).toBe(rig.tenantId)
+  // What goes with a claim would wait for it.
+  await rig.run([claimCommand(), { kind: 'greet', principal: AGENT, instanceId: null }], claiming)
   expect(announced).toBe(rig.tenantId)
   const first = rig.claim({}, claiming)
   await untilWaiting('_shared')
@@ -182,3 +189,31 @@ test('what waits afterwards in the same transaction has the patience that it had
   expect(await tx.all(setting, [])).toEqual(before)
   await tx.commit(Promise.resolve())
 })
+
+test('a store announces what it creates, and another that has heard of it waits in its claims', async () => {
+  const open = () => createPostgresStore({ ...database, poolSize: 4, preparedStatements: true })
+  const [one, other] = [await open(), await open()]
+  const heard: string[] = []
+  watcher.on('notification', ({ payload = '' }) => heard.push(payload))
+  await watcher.query('listen asyncgate')
+  const hints: Hint[] = []
+  one.onHint(() => {})
+  other.onHint((hint) => hints.push(hint))
+  await until(() => expect(heard.filter((message) => message === 'here')).not.toEqual([]))
+  rig = createRig(one)
+  const { created } = await createSlowly({ isHeard: false })
+  await until(() => expect(hints).toMatchObject([{ tenantId: rig.tenantId, ready: true }]))
+  const before = await rollbacks()
+  expect(await rig.claim({}, other)).toEqual([])
+  await letGo()
+  await Promise.all([created, one.close(), other.close()])
+  // By which it is seen that it has waited: it gave up.
+  await until(async () => expect(await rollbacks()).toBeGreaterThan(before))
+})
+
+async function rollbacks(): Promise<number> {
+  const { rows } = await watcher.query<{ n: number }>(
+    'select xact_rollback::int as n from pg_stat_database where datname = current_database()',
+  )
+  return rows[0]!.n
+}

@@ -162,7 +162,7 @@ test('what is announced is heard with its number, and the hint follows', async (
   await until(() => expect(hellos()).toHaveLength(2))
   const number = one.hints.announce(READY.tenantId)
   await until(() => expect(other.heard).toEqual([READY]))
-  expect(announcements()).toEqual([`soon ${number} ${READY.tenantId}`])
+  await until(() => expect(announcements()).toEqual([expect.stringMatching(` ${number} ${READY.tenantId}$`)]))
   expect(one.hints.takeAnnounced(READY.tenantId)).toBeNull()
   expect(other.hints.takeAnnounced('another')).toBeNull()
   expect(other.hints.takeAnnounced(READY.tenantId)).toBe(number)
@@ -177,8 +177,9 @@ test('where a hint or an announcement has just gone, nothing is announced', asyn
   one.hints.send(READY)
   expect(one.hints.announce(READY.tenantId)).toBeNull()
   await until(() => expect(one.hints.announce(READY.tenantId)).not.toBeNull())
-  expect(two.hints.announce(READY.tenantId)).not.toBeNull()
-  expect(two.hints.announce(READY.tenantId)).toBeNull()
+  const numbers = Array.from({ length: 1_000 }, () => two.hints.announce(READY.tenantId))
+  expect(numbers[0]).not.toBeNull()
+  expect(numbers).toContain(null)
   await until(() => expect(two.hints.announce(READY.tenantId)).not.toBeNull())
 })
 
@@ -189,15 +190,29 @@ test('an instance that is alone announces nothing', async () => {
   expect(hints.announce(READY.tenantId)).toBeNull()
 })
 
-test('the last of several announcements stands', async () => {
+test('of several announcements the last one of each tenant stands, until its hint is heard', async () => {
   const [one, two, other] = [startHints(), startHints(), startHints()]
   await until(() => expect(hellos()).toHaveLength(3))
   one.hints.announce(READY.tenantId)
   await until(() => expect(other.heard).toHaveLength(1))
-  const number = two.hints.announce('another')
+  const number = two.hints.announce(READY.tenantId)
   await until(() => expect(other.heard).toHaveLength(2))
-  expect(other.hints.takeAnnounced(READY.tenantId)).toBeNull()
-  expect(other.hints.takeAnnounced('another')).toBe(number)
+  await until(() => expect(one.hints.announce('another')).not.toBeNull())
+  await until(() => expect(other.heard).toHaveLength(3))
+  expect(other.hints.takeAnnounced(READY.tenantId)).toBe(number)
+  one.hints.send({ ...READY, tenantId: 'another' })
+  await until(() => expect(other.heard).toHaveLength(4))
+  expect(other.hints.takeAnnounced('another')).toBeNull()
+})
+
+test('who closes has said what waited', async () => {
+  const [one, other] = [startHints(), startHints()]
+  await until(() => expect(hellos()).toHaveLength(2))
+  one.hints.announce(READY.tenantId)
+  await until(() => expect(other.heard).toEqual([READY]))
+  one.hints.send(READY)
+  await one.hints.close()
+  await until(() => expect(other.heard).toEqual([READY, READY]))
 })
 
 test('behind a pooler nobody waits for what they announced themselves', async () => {
@@ -205,7 +220,8 @@ test('behind a pooler nobody waits for what they announced themselves', async ()
   const one = startHints(throughPooler(pooler))
   await until(() => expect(heard).toContain('here'))
   one.hints.announce(READY.tenantId)
-  await until(() => expect(announcements()).toHaveLength(1))
+  await until(() => expect(one.hints.announce(READY.tenantId)).not.toBeNull())
+  await until(() => expect(announcements()).toHaveLength(2))
   one.hints.send({ ...READY, ended: true })
   await until(() => expect(one.heard).toEqual([{ ...READY, ended: true }]))
   expect(one.hints.takeAnnounced(READY.tenantId)).toBeNull()

@@ -2,7 +2,7 @@
 // while the log is still being flushed, and waits for the end of that commit in the database itself, which is sooner than to be
 // told afterwards and to begin then: across two instances, a tenth less from creation to handler.
 //
-// It is a head start for hints. Heard too early or not at all, it leaves everything to the hint that follows.
+// It is a head start for hints. Heard too early or not at all, it leaves everything to the hint, which follows within 5 ms.
 import { query, type Session } from '../sql/session.ts'
 import type { Hints } from './hints.ts'
 
@@ -12,12 +12,12 @@ const OF_ANNOUNCEMENTS = 1
 /** It does not wait: whoever was told and came first is not in the way of what they were told of. */
 const HOLD = query('hold_announced', () => 'select pg_try_advisory_xact_lock($1::int, $2::int)')
 
-/** Far longer than a commit takes. Beyond it the claim begins anew without waiting: others go with it. */
+/** Far longer than a commit takes. Beyond it the claims begin anew without waiting: there may be something else for them. */
 const PATIENCE_MS = 20
 
 /**
  * Whoever announced it has ended, one way or the other; or it fails with a conflict. Asked while holding nothing, so that nobody
- * waits in a circle. The columns are computed in their order.
+ * waits in a circle. The columns are computed in their order, and apart from those around them because of the offset.
  */
 const AWAIT = query(
   'await_announced',

@@ -5,7 +5,10 @@ import type { Log } from '../../log.ts'
 import type { Hint } from '../port.ts'
 import { createHintLine } from './hint-line.ts'
 
-/** A notification has a price for every instance: the first goes at once, those that follow it or its announcement soon go together. */
+/**
+ * A notification has a price for every instance: the first goes at once, those that follow it soon go together. What has been
+ * announced follows its announcement.
+ */
 const PAUSE_MS = 5
 
 export interface Hints {
@@ -13,11 +16,11 @@ export interface Hints {
   isAlone(): boolean
   send(hint: Hint): void
   /**
-   * Tells that something will be ready once a transaction has ended that is sent in this turn, and gives the number that it is
+   * Tells that something will be ready once a transaction has ended that is on its way now, and gives the number that it is
    * to hold until then: see announcements.ts. Null where nobody else is there, or something was told just now.
    */
   announce(tenantId: string): number | null
-  /** The number of what was announced last, if it was for this tenant and nobody has taken it. */
+  /** The number of what others announced last for this tenant, if nobody has taken it. */
   takeAnnounced(tenantId: string): number | null
   listen(listener: (hint: Hint) => void): () => void
   close(): Promise<void>
@@ -27,31 +30,53 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
   const listeners = new Set<(hint: Hint) => void>()
   const waiting = new Map<string, Hint>()
   let pause: NodeJS.Timeout | null = null
-  let said: (Announcement & { readonly at: number }) | null = null
-  let heard: Announcement | null = null
+  const instance = randomInt(NUMBERS)
+  let announced: { readonly tenantId: string; readonly at: number } | null = null
+  /** The numbers of what others announced, by tenant. */
+  const heard = new Map<string, number>()
   const line = createHintLine({
     config,
     log,
     onMessage: (message) => {
       const announcement = announcementFrom(message)
-      // A pooler makes it seem to come from another.
-      if (announcement !== null && announcement.number === said?.number) return
-      if (announcement !== null) heard = announcement
-      const hint = announcement === null ? hintFrom(message) : comingFrom(announcement)
-      for (const listener of listeners) listener(hint)
+      if (announcement === null) hear(hintFrom(message))
+      // Behind a pooler, one's own messages seem to come from another.
+      else if (announcement.instance !== instance) hearAnnounced(announcement)
     },
   })
 
+  function hear(hint: Hint): void {
+    heard.delete(hint.tenantId)
+    tell(hint)
+  }
+
+  function hearAnnounced({ tenantId, number }: Announcement): void {
+    if (heard.size >= HEARD_MAX) heard.clear()
+    heard.set(tenantId, number)
+    tell({ tenantId, ready: true, delayed: false, ended: false })
+  }
+
+  function tell(hint: Hint): void {
+    for (const listener of listeners) listener(hint)
+  }
+
   function flush(): void {
     pause = waiting.size === 0 ? null : setTimeout(flush, PAUSE_MS).unref()
-    if (waiting.size === 0) return
-    line.say([...waiting.values()].map(messageOf))
+    sayWaiting()
+  }
+
+  function sayWaiting(): void {
+    if (waiting.size > 0) line.say([...waiting.values()].map(messageOf))
     waiting.clear()
   }
 
-  /** Its announcement went before it. That is known of what is ready alone. */
-  function isAnnounced({ tenantId, delayed, ended }: Hint): boolean {
-    return tenantId === said?.tenantId && wasJustNow(said.at) && !delayed && !ended
+  function hasJustAnnounced(): boolean {
+    return announced !== null && performance.now() < announced.at + PAUSE_MS
+  }
+
+  /** As a rule: of several commits at once, it may have been another. An announcement says only that something is ready. */
+  function wasAnnounced({ tenantId, delayed, ended }: Hint): boolean {
+    return hasJustAnnounced() && announced?.tenantId === tenantId && !delayed && !ended
   }
 
   return {
@@ -67,21 +92,20 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
         delayed: hint.delayed || before?.delayed === true,
         ended: hint.ended || before?.ended === true,
       })
-      if (pause === null && isAnnounced(hint)) pause = setTimeout(flush, PAUSE_MS).unref()
+      if (pause === null && wasAnnounced(hint)) pause = setTimeout(flush, PAUSE_MS).unref()
       else if (pause === null) flush()
     },
     announce: (tenantId) => {
-      if (pause !== null || (said !== null && wasJustNow(said.at)) || line.isAlone()) return null
+      if (pause !== null || hasJustAnnounced() || line.isAlone()) return null
+      announced = { tenantId, at: performance.now() }
       const number = randomInt(NUMBERS)
-      said = { number, tenantId, at: performance.now() }
       // Once the transaction is on its way: whoever hears of it sooner than the database would look in vain.
-      setImmediate(() => line.say([`soon ${number} ${tenantId}`]))
+      setImmediate(() => line.say([`soon ${instance} ${number} ${tenantId}`]))
       return number
     },
     takeAnnounced: (tenantId) => {
-      if (heard?.tenantId !== tenantId) return null
-      const { number } = heard
-      heard = null
+      const number = heard.get(tenantId) ?? null
+      heard.delete(tenantId)
       return number
     },
     listen: (listener) => {
@@ -91,31 +115,28 @@ export function createHints({ config, log }: { config: ClientConfig; log: Log | 
     },
     close: async () => {
       if (pause !== null) clearTimeout(pause)
+      sayWaiting()
       await line.close()
     },
   }
 }
 
-function wasJustNow(at: number): boolean {
-  return performance.now() < at + PAUSE_MS
-}
-
 interface Announcement {
+  readonly instance: number
   readonly number: number
   readonly tenantId: string
 }
 
 /** So many that no two that are under way have the same. */
 const NUMBERS = 10 ** 9
-const ANNOUNCEMENT = /^soon (\d{1,9}) (.+)$/s
+const ANNOUNCEMENT = /^soon (\d{1,9}) (\d{1,9}) (.+)$/s
+
+/** Forgotten beyond this: nobody has claimed anything for so many. */
+const HEARD_MAX = 1_000
 
 function announcementFrom(message: string): Announcement | null {
-  const [, number, tenantId] = ANNOUNCEMENT.exec(message) ?? []
-  return number === undefined || tenantId === undefined ? null : { number: Number(number), tenantId }
-}
-
-function comingFrom({ tenantId }: Announcement): Hint {
-  return { tenantId, ready: true, delayed: false, ended: false }
+  const found = ANNOUNCEMENT.exec(message)
+  return found && { instance: Number(found[1]), number: Number(found[2]), tenantId: found[3]! }
 }
 
 function messageOf({ tenantId, ready, delayed, ended }: Hint): string {

@@ -69,7 +69,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     first,
     activeTasks,
   ] = await Promise.all([
-    claiming && isFirst ? driver.awaitAnnounced(tx, tenantId) : null,
+    claiming && needs.claimsOnly && isFirst ? driver.awaitAnnounced(tx, tenantId) : null,
     hold(loading, keyed.has(tenantId) ? taskIds : []),
     lockTasks(tx, tenantId, {
       taskIds,

@@ -206,8 +206,8 @@ export interface Driver {
   /** Asked before what makes something ready: other instances may be told of it, so that they look as soon as it is committed. */
   announce(session: Session, tenantId: string): Promise<void>
   /**
-   * Asked before a claim looks, and before anything is locked: what another instance announced last has ended by then. Fails with
-   * a conflict where that takes long.
+   * Asked before claims look that nothing goes with, and before anything is locked: what another instance announced last has
+   * ended by then. Fails with a conflict where that takes long.
    */
   awaitAnnounced(session: Session, tenantId: string): Promise<void>
   isAlone: Store['isAlone']

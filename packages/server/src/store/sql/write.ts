@@ -49,7 +49,8 @@ export function write(
 const ANNOUNCED_TASKS_MAX = 20
 
 function isSoonReady(changes: Changes): boolean {
-  return makesReady(changes) && tasksAfter(changes).length <= ANNOUNCED_TASKS_MAX
+  const { createdTasks, changedTasks } = changes
+  return createdTasks.length + changedTasks.length <= ANNOUNCED_TASKS_MAX && makesReady(changes)
 }
 
 function endsOf(changes: Changes): Map<string, string> {
