@@ -1,10 +1,11 @@
 // The SQLite store: the common suite, and what only a file can show.
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Log } from '../../src/log.ts'
 import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { storeConformance } from './conformance.ts'
 import { createRig } from './rig.ts'
@@ -130,6 +131,52 @@ describe('sqlite', () => {
     raw.close()
     await rig.create()
     await store.close()
+  })
+
+  test('a log that is written to all the time is written back by the thread, and begun anew', async () => {
+    const path = join(folder, 'log.db')
+    const store = await createSqliteStore({ path, logPagesMax: 40 })
+    await store.migrate()
+    const rig = createRig(store)
+    const raw = new DatabaseSync(path)
+    const counted = raw.prepare('pragma wal_checkpoint(noop)')
+    const pages = () => Number(counted.get()!['log'])
+    const made: string[] = []
+    for (let begun = 0, before = pages(); begun < 3; before = pages()) {
+      const payload = { text: 'x'.repeat(20_000) }
+      const tasks = await Promise.all([rig.create({ payload }), rig.create({ payload })])
+      made.push(...tasks.map(({ taskId }) => taskId))
+      if (pages() < before) begun += 1
+    }
+    raw.close()
+    await store.close()
+    expect(await readdir(folder)).not.toContain('log.db-wal')
+
+    const again = await createSqliteStore({ path })
+    const found = await Promise.all(made.map((taskId) => again.readTask(rig.tenantId, taskId)))
+    expect(found.map((task) => task?.definition.taskId)).toEqual(made)
+    await again.close()
+  })
+
+  test('a file that was moved away goes on being used, and what has taken its place is left alone', async () => {
+    const path = join(folder, 'moved.db')
+    const warn = vi.fn()
+    const log = { warn } as unknown as Log // all that is used of it
+    const store = await createSqliteStore({ path, logPagesMax: 40, log })
+    await store.migrate()
+    const rig = createRig(store)
+    await rename(path, `${path}.away`)
+    await writeFile(path, 'no database')
+    while (warn.mock.calls.length === 0) await rig.create({ payload: { text: 'x'.repeat(20_000) } })
+    expect(warn).toHaveBeenCalledWith(
+      { error: expect.objectContaining({ message: expect.stringContaining('is not the file any more') }) },
+      expect.stringContaining('commits do it'),
+    )
+    const { taskId } = await rig.create()
+    expect((await store.readTask(rig.tenantId, taskId))?.definition.taskId).toBe(taskId)
+    await store.close()
+    expect(warn).toHaveBeenCalledTimes(1)
+    expect(await readFile(path, 'utf8')).toBe('no database')
   })
 
   test('a folder that is not there is told as a database that is not available', async () => {

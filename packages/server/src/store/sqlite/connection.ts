@@ -9,6 +9,8 @@ export interface Connection extends Session {
   exec(sql: string): void
   /** Another number after each commit of another connection, also of another process. */
   version(): number
+  /** How many pages of the log the file does not have yet, while no transaction is open. Null: this SQLite does not tell. */
+  readonly pagesInLog: (() => number) | null
   /** The file itself, wherever links led to. */
   readonly path: string
   close(): void
@@ -38,6 +40,7 @@ export function openConnection(
   return {
     path: database.location() ?? path,
     version: () => guarded(() => Number(dataVersion.get()!['data_version'])),
+    pagesInLog: guarded(() => pagesCounter(database)),
     exec: (sql) => guarded(() => database.exec(sql)),
     close: () => database.close(),
     all: async <R>(query: Query, params: readonly Value[]) =>
@@ -45,6 +48,19 @@ export function openConnection(
     each: async <R>(bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]) =>
       rows.length === 0 ? [] : guarded(() => runEach<R>(prepare(bulk), tenantId, rows)),
   }
+}
+
+/** Before 3.51, what only counts the pages would write them back. */
+function pagesCounter(database: DatabaseSync): Connection['pagesInLog'] {
+  const { version } = database.prepare('select sqlite_version() as version').get()!
+  const [major = 0, minor = 0] = String(version).split('.').map(Number)
+  if (major === 3 && minor < 51) return null
+  const counted = database.prepare('pragma wal_checkpoint(noop)')
+  return () =>
+    guarded(() => {
+      const { log, checkpointed } = counted.get()!
+      return Number(log) - Number(checkpointed)
+    })
 }
 
 interface Prepared {

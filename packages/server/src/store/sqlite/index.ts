@@ -10,6 +10,8 @@ import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
 import { type Driver, type Query, query, type Session, type Value } from '../sql/session.ts'
 import { createSqlStore } from '../sql/store.ts'
+import { createCheckpointer } from './checkpointer.ts'
+import { type Checkpoints, createCheckpoints, LOG_PAGES_MAX } from './checkpoints.ts'
 import { selectCandidates } from './claims.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { expectHeld, takeHeld } from './held.ts'
@@ -17,10 +19,10 @@ import { createFlusher, createLogFile, type Flusher } from './flusher.ts'
 import { migrate, unapplied } from './migrate.ts'
 import { parkedHeads } from './parked.ts'
 import { beginTransaction } from './transaction.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /**
- * A log that is folded back into the file every 16 MiB instead of every 4. And no more than 8 MiB of pages are kept here: SQLite
+ * A log that is written back into the file every 16 MiB instead of every 4; see checkpoints.ts. And no more than 8 MiB of pages are kept here: SQLite
  * goes through all of them at each commit that has rearranged a tree, which with 64 MiB was a sixteenth of this process's time.
  * What is not kept is read again from the system's own memory.
  */
@@ -28,7 +30,7 @@ const PRAGMAS = `
   pragma journal_mode = wal;
   pragma synchronous = normal;
   pragma cache_size = -8000;
-  pragma wal_autocheckpoint = 4000;
+  pragma wal_autocheckpoint = ${LOG_PAGES_MAX};
   pragma temp_store = memory;
 `
 
@@ -42,28 +44,29 @@ export interface SqliteOptions {
   readonly path: string
   readonly log?: Log
   readonly busyTimeoutMs?: number
+  /** How long the log may get before it is written back. */
+  readonly logPagesMax?: number
 }
 
-export async function createSqliteStore({
-  path,
-  busyTimeoutMs = BUSY_TIMEOUT_MS,
-}: SqliteOptions): Promise<Store> {
+export async function createSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, busyTimeoutMs = BUSY_TIMEOUT_MS } = options
   try {
     const writer = openConnection(path, { readOnly: false, busyTimeoutMs })
     writer.exec(PRAGMAS)
     const reader = openConnection(path, { readOnly: true, busyTimeoutMs })
-    return createSqlStore(createDriver(writer, reader))
+    return createSqlStore(createDriver(writer, reader, options))
   } catch (error) {
     const message = `The SQLite file ${path} cannot be opened. Check that its folder exists and can be written to.`
     throw new GateError('database_unavailable', message, {}, { cause: error })
   }
 }
 
-function createDriver(writer: Connection, reader: Connection): Driver {
+function createDriver(writer: Connection, reader: Connection, options: SqliteOptions): Driver {
   const turns = createTurns()
+  const checkpoints = checkpointsOf(writer, turns, options)
   const log = createLogFile(`${writer.path}-wal`)
   const flusher = createFlusher({ version: reader.version, flush: log.flush })
-  const writing = { writer, turns, flusher }
+  const writing = { writer, turns, flusher, checkpoints }
   const durableReader = readingFromDisk(reader, flusher)
   let closing: Promise<void> | null = null
   return {
@@ -97,12 +100,34 @@ function createDriver(writer: Connection, reader: Connection): Driver {
   }
 
   async function close(): Promise<void> {
+    await checkpoints.close()
     await turns.take()
     await flusher.flushed().catch(() => {}) // whoever waited for it was told
     await log.close()
     reader.close()
     writer.close()
   }
+}
+
+/** Until SQLite can say how long its log is (3.51), and when the thread has failed, SQLite writes it back by itself, in a commit. */
+function checkpointsOf(writer: Connection, turns: Turns, options: SqliteOptions): Checkpoints {
+  const { pagesInLog } = writer
+  const { log, logPagesMax = LOG_PAGES_MAX } = options
+  if (pagesInLog === null) return { committed: () => {}, close: async () => {} }
+  writer.exec('pragma wal_autocheckpoint = 0')
+  return createCheckpoints({
+    pagesInLog,
+    pagesMax: logPagesMax,
+    checkpointer: createCheckpointer(writer.path),
+    turns,
+    onTrouble: (error) => {
+      log?.warn(
+        { error },
+        'no thread writes back the log of the SQLite file any more; commits do it now and then',
+      )
+      writer.exec(`pragma wal_autocheckpoint = ${LOG_PAGES_MAX}`)
+    },
+  })
 }
 
 /** What was found is told once it is on the disk: before that a loss of power could still undo it. */

@@ -1,5 +1,6 @@
 // One transaction on the writing connection, from its turn to its end.
 import type { Transaction } from '../sql/session.ts'
+import type { Checkpoints } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import type { Flusher } from './flusher.ts'
 import type { Turns } from './turns.ts'
@@ -8,9 +9,11 @@ export interface Writing {
   readonly writer: Connection
   readonly turns: Turns
   readonly flusher: Flusher
+  readonly checkpoints: Pick<Checkpoints, 'committed'>
 }
 
-export async function beginTransaction({ writer, turns, flusher }: Writing): Promise<Transaction> {
+export async function beginTransaction(writing: Writing): Promise<Transaction> {
+  const { writer, turns, flusher, checkpoints } = writing
   const done = await turns.take()
   try {
     flusher.requireWhole()
@@ -23,6 +26,7 @@ export async function beginTransaction({ writer, turns, flusher }: Writing): Pro
   const end = (statement: 'commit' | 'rollback') => {
     writer.exec(statement)
     open = false
+    if (statement === 'commit') checkpoints.committed()
     done()
   }
   return {
