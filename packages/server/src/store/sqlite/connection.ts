@@ -9,8 +9,8 @@ export interface Connection extends Session {
   exec(sql: string): void
   /** Another number after each commit of another connection, also of another process. */
   version(): number
-  /** How many pages of the log the file does not have yet, while no transaction is open. Null: this SQLite does not tell. */
-  readonly pagesInLog: (() => number) | null
+  /** How many pages the log has, to be asked while no transaction is open. Null: this SQLite does not tell. */
+  readonly logLength: (() => number) | null
   /** The file itself, wherever links led to. */
   readonly path: string
   close(): void
@@ -40,7 +40,7 @@ export function openConnection(
   return {
     path: database.location() ?? path,
     version: () => guarded(() => Number(dataVersion.get()!['data_version'])),
-    pagesInLog: guarded(() => pagesCounter(database)),
+    logLength: guarded(() => logCounter(database)),
     exec: (sql) => guarded(() => database.exec(sql)),
     close: () => database.close(),
     all: async <R>(query: Query, params: readonly Value[]) =>
@@ -51,16 +51,12 @@ export function openConnection(
 }
 
 /** Before 3.51, what only counts the pages would write them back. */
-function pagesCounter(database: DatabaseSync): Connection['pagesInLog'] {
+function logCounter(database: DatabaseSync): Connection['logLength'] {
   const { version } = database.prepare('select sqlite_version() as version').get()!
   const [major = 0, minor = 0] = String(version).split('.').map(Number)
   if (major === 3 && minor < 51) return null
   const counted = database.prepare('pragma wal_checkpoint(noop)')
-  return () =>
-    guarded(() => {
-      const { log, checkpointed } = counted.get()!
-      return Number(log) - Number(checkpointed)
-    })
+  return () => guarded(() => Number(counted.get()!['log']))
 }
 
 interface Prepared {

@@ -22,15 +22,13 @@ import { beginTransaction } from './transaction.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /**
- * A log that is written back into the file every 16 MiB instead of every 4; see checkpoints.ts. And no more than 8 MiB of pages are kept here: SQLite
- * goes through all of them at each commit that has rearranged a tree, which with 64 MiB was a sixteenth of this process's time.
- * What is not kept is read again from the system's own memory.
+ * No more than 8 MiB of pages are kept here: SQLite goes through all of them at each commit that has rearranged a tree, which
+ * with 64 MiB was a sixteenth of this process's time. What is not kept is read again from the system's own memory.
  */
 const PRAGMAS = `
   pragma journal_mode = wal;
   pragma synchronous = normal;
   pragma cache_size = -8000;
-  pragma wal_autocheckpoint = ${LOG_PAGES_MAX};
   pragma temp_store = memory;
 `
 
@@ -111,22 +109,24 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
 
 /** Until SQLite can say how long its log is (3.51), and when the thread has failed, SQLite writes it back by itself, in a commit. */
 function checkpointsOf(writer: Connection, turns: Turns, options: SqliteOptions): Checkpoints {
-  const { pagesInLog } = writer
-  const { log, logPagesMax = LOG_PAGES_MAX } = options
-  if (pagesInLog === null) return { committed: () => {}, close: async () => {} }
-  writer.exec('pragma wal_autocheckpoint = 0')
+  const { logLength } = writer
+  const { log, logPagesMax: pagesMax = LOG_PAGES_MAX } = options
+  const writeBackInCommits = (pages: number) => writer.exec(`pragma wal_autocheckpoint = ${pages}`)
+  if (logLength === null) {
+    writeBackInCommits(pagesMax)
+    return { committed: () => {}, close: async () => {} }
+  }
+  writeBackInCommits(0)
+  const onTrouble = (error: unknown) => {
+    writeBackInCommits(pagesMax)
+    log?.warn({ error }, 'the log of the SQLite file is written back in commits: the thread for it failed')
+  }
   return createCheckpoints({
-    pagesInLog,
-    pagesMax: logPagesMax,
+    logLength,
+    pagesMax,
     checkpointer: createCheckpointer(writer.path),
     turns,
-    onTrouble: (error) => {
-      log?.warn(
-        { error },
-        'no thread writes back the log of the SQLite file any more; commits do it now and then',
-      )
-      writer.exec(`pragma wal_autocheckpoint = ${LOG_PAGES_MAX}`)
-    },
+    onTrouble,
   })
 }
 

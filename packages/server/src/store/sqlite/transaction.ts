@@ -26,8 +26,8 @@ export async function beginTransaction(writing: Writing): Promise<Transaction> {
   const end = (statement: 'commit' | 'rollback') => {
     writer.exec(statement)
     open = false
-    if (statement === 'commit') checkpoints.committed()
     done()
+    if (statement === 'commit') checkpoints.committed()
   }
   return {
     all: writer.all,
