@@ -5,6 +5,7 @@ import { mkdtemp, rm, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCheckpointer } from './checkpointer.ts'
@@ -86,16 +87,34 @@ test('whoever asks hears why it failed, and closes it all the same', async () =>
   await checkpointer.close()
 })
 
-test('it keeps the process alive while it is asked for something, and not afterwards, however that was started', async () => {
-  const { path, write, missing } = await createFile()
-  write()
+/** In a process of its own, started with these arguments. */
+async function runApart(path: string, last: string, args: readonly string[] = []) {
   const code = `
     const { createCheckpointer } = await import(${JSON.stringify(new URL('checkpointer.ts', import.meta.url))})
     const checkpointer = createCheckpointer(${JSON.stringify(path)})
     await checkpointer.checkpoint('passive')
-    await checkpointer.checkpoint('passive')`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'inherit' })
+    ${last}`
+  const env = { ...process.env, NODE_OPTIONS: args.join(' ') }
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { env })
   onTestFinished(() => void child.kill())
-  expect(await once(child, 'exit')).toEqual([0, null])
+  const said = text(child.stderr)
+  const [exitCode] = (await once(child, 'exit')) as [number | null]
+  return { exitCode, said: await said }
+}
+
+test('it keeps the process alive while it is asked for something, and not afterwards, however that was started', async () => {
+  const { path, write, missing } = await createFile()
+  write()
+  const { exitCode } = await runApart(path, "await checkpointer.checkpoint('passive')")
+  expect(exitCode).toBe(0)
   expect(missing()).toBe(0)
+})
+
+test('a thread that ends without a word keeps nobody waiting', async () => {
+  const { path } = await createFile()
+  const leaves = "import { isMainThread } from 'node:worker_threads'; if (!isMainThread) process.exit(0)"
+  const preload = `--import=data:text/javascript,${encodeURIComponent(leaves)}`
+  const { exitCode, said } = await runApart(path, '', [preload])
+  expect(said).toContain('the thread that writes back the log has ended')
+  expect(exitCode).toBe(1)
 })
