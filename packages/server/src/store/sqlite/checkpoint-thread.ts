@@ -1,8 +1,8 @@
 // The thread that writes the pages of the log back into the file, on a connection of its own, each time that it is asked to,
 // and answers with what went wrong, or null.
-import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { type KnownFile, requireSameFile } from './same-file.ts'
 
 /**
  * `passive` writes back what it can beside whoever reads and writes. `restart` waits for those a moment, so that the next to
@@ -10,16 +10,10 @@ import { parentPort, workerData } from 'node:worker_threads'
  */
 export type CheckpointKind = 'passive' | 'restart'
 
-export interface CheckpointFile {
-  readonly path: string
-  /** Which file that was when the others opened it. */
-  readonly dev: bigint
-  readonly ino: bigint
-}
-
 /** Whoever commits waits, too. Most transactions that only read are over by then. */
 const RESTART_WAIT_MS = 30
 
+const file = workerData as KnownFile // given by checkpointer.ts alone
 const port = parentPort!
 let database: DatabaseSync | null = null
 
@@ -29,7 +23,7 @@ port.on('message', (kind: CheckpointKind) => {
 
 function troubleWith(kind: CheckpointKind): unknown {
   try {
-    database ??= open(workerData as CheckpointFile) // given by checkpointer.ts alone
+    database ??= open()
     database.prepare(`pragma wal_checkpoint(${kind})`).all()
     return null
   } catch (error) {
@@ -37,10 +31,7 @@ function troubleWith(kind: CheckpointKind): unknown {
   }
 }
 
-function open({ path, dev, ino }: CheckpointFile): DatabaseSync {
-  const found = statSync(path, { bigint: true })
-  // Their log would be written into whatever has taken its place, and be gone.
-  if (found.dev !== dev || found.ino !== ino)
-    throw new Error(`${path} is not the file any more that is in use`)
-  return new DatabaseSync(path, { timeout: RESTART_WAIT_MS })
+function open(): DatabaseSync {
+  requireSameFile(file)
+  return new DatabaseSync(file.path, { timeout: RESTART_WAIT_MS })
 }
