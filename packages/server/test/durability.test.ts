@@ -21,6 +21,7 @@ import { wholeState } from './whole-state.ts'
 const KEY = 'the-key-of-the-test'
 const CREATORS = 8
 const WORKERS = 8
+const BATCH_SIZE = 120
 const KILLS = 2
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -73,15 +74,29 @@ const acknowledgements = ({ created, completed }: Promised) => created.size + co
 
 /** Creates and completes until the server is gone. `onAcknowledged` hears of each answer. */
 async function hammer(client: Client, promised: Promised, onAcknowledged: () => void): Promise<void> {
+  const want = (index: number, round: number) => {
+    const idempotency_key = `${index}-${round}-${promised.wanted.size}`
+    promised.wanted.add(idempotency_key)
+    return { type: 'work', idempotency_key, payload: { round } }
+  }
   const creators = Array.from({ length: CREATORS }, (_, index) =>
     untilGone(async (round) => {
-      const idempotency_key = `${index}-${round}-${promised.wanted.size}`
-      promised.wanted.add(idempotency_key)
-      const created = await client.createTask({ type: 'work', idempotency_key, payload: { round } })
-      promised.created.set(idempotency_key, created)
+      const task = want(index, round)
+      promised.created.set(task.idempotency_key, await client.createTask(task))
       onAcknowledged()
     }),
   )
+  // Large commits may be written in another way than small ones.
+  const batches = untilGone(async (round) => {
+    const tasks = Array.from({ length: BATCH_SIZE }, () => want(CREATORS, round))
+    const { tasks: created } = await client.createTasks({ tasks })
+    for (const [at, { idempotency_key }] of tasks.entries()) {
+      const made = created[at]!
+      if ('error' in made) throw new Error(String(made.message))
+      promised.created.set(idempotency_key, made)
+    }
+    onAcknowledged()
+  })
   const workers = Array.from({ length: WORKERS }, (_, index) =>
     untilGone(async () => {
       const worker_id = `w${index}`
@@ -99,7 +114,7 @@ async function hammer(client: Client, promised: Promised, onAcknowledged: () => 
       }
     }),
   )
-  await Promise.all([...creators, ...workers])
+  await Promise.all([...creators, batches, ...workers])
 }
 
 async function untilGone(act: (round: number) => Promise<void>): Promise<void> {

@@ -17,6 +17,7 @@ export const NO_CHANGES: Changes = {
 }
 
 export const NO_NEEDS: Needs = {
+  commands: 0,
   taskIds: new Set(),
   peekedTaskIds: new Set(),
   leaseIds: new Set(),

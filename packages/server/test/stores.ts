@@ -35,7 +35,8 @@ async function open(kind: StoreKind): Promise<OpenedStore> {
   if (kind === 'sqlite') {
     const { createSqliteStore } = await import('../src/store/sqlite/index.ts')
     const folder = await mkdtemp(join(tmpdir(), 'asyncgate-test-'))
-    const store = await createSqliteStore({ path: join(folder, 'gate.db') })
+    // So that commits are written both ways.
+    const store = await createSqliteStore({ path: join(folder, 'gate.db'), largeFrom: 3 })
     return {
       store,
       beside: async () => store,

@@ -18,6 +18,7 @@ type Gathered = { [K in keyof Needs]: Needs[K] extends ReadonlySet<string> ? Set
 export function needsOf(commands: readonly Command[], policy: Policy): Needs {
   const claims = commands.filter((command) => command.kind === 'claim')
   const needs: Gathered = {
+    commands: commands.length,
     taskIds: new Set(),
     peekedTaskIds: new Set(),
     heldTaskIds: new Set(),

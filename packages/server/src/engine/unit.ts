@@ -4,6 +4,8 @@ import type { Lease, ProgressReport, Receipt, Sighting, Task, Timer } from './mo
 
 /** What a batch of commands must have loaded. Tasks are locked, with their active leases; the rest is evidence. */
 export interface Needs {
+  /** How many of them there are. */
+  readonly commands: number
   readonly taskIds: ReadonlySet<string>
   /** Those of them that somebody claims to hold. */
   readonly heldTaskIds: ReadonlySet<string>

@@ -8,6 +8,7 @@ import { createAnnouncements } from './announcements.ts'
 import { findBreaches } from './breaches.ts'
 import { createClaims } from './claims.ts'
 import { createSessions } from './client.ts'
+import { deleteQueued } from '../sql/statements/leave-shelf.ts'
 import { expectHeld, takeHeld } from './held.ts'
 import { createHints } from './hints.ts'
 import { holdCounts, tryHoldKeys } from './locks.ts'
@@ -60,6 +61,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
     tryHoldKeys,
     expectHeld,
     takeHeld,
+    takeQueued: deleteQueued, // it holds their locks
     selectCandidates: createClaims(),
     parkedHeads,
     ...createAnnouncements(hints),

@@ -41,6 +41,7 @@ export async function beginTransaction(
 
   const { all, each } = session
   return {
+    isOptimistic: false, // it locks what it needs
     all,
     each,
     enter: (tenantId) => setScope(session, { tenantId }),

@@ -47,7 +47,7 @@ export interface Loading {
 
 /**
  * `null`: start again. A whole chunk of delayed tasks was due and has moved; or the first task with a key was met, whose
- * key must be locked before it; or a task had strayed.
+ * key must be locked before it; or a task had strayed; or there is something to lock after all.
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
   const { driver, tx, tenantId, now, needs, keyed, isFirst, strays, promoted, holdings, trusted } = loading
@@ -92,11 +92,12 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     noteStrays(strays, locked.strays)
     return null
   }
+  if (tx.isOptimistic && (due.length > 0 || first.some(({ tasks: found }) => found.some(hasKey)))) return null
   const moved = new Set(due.map((row) => row.task_id))
   if (moved.size > 0) await promote(tx, tenantId, due)
   for (const taskId of moved) promoted.add(taskId)
   if (due.length === PROMOTIONS_MAX) return null
-  if (!keyed.has(tenantId) && some(locked.tasks, ({ definition }) => definition.concurrencyKey !== null)) {
+  if (!keyed.has(tenantId) && some(locked.tasks, hasKey)) {
     keyed.add(tenantId)
     return null
   }
@@ -153,6 +154,10 @@ function noteStrays(strays: Map<string, number>, taskIds: readonly string[]): vo
 function some<T>(map: ReadonlyMap<unknown, T>, is: (value: T) => boolean): boolean {
   for (const value of map.values()) if (is(value)) return true
   return false
+}
+
+function hasKey({ definition }: Task): boolean {
+  return definition.concurrencyKey !== null
 }
 
 /** Its row lies elsewhere now. */

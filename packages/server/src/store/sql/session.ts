@@ -107,8 +107,8 @@ export interface Query {
  */
 export interface Bulk<C extends Columns = Columns> {
   readonly name: string
-  /** Where it is run for each row: one of the table must change for each, or the transaction fails with a conflict. */
-  readonly changesEach?: boolean
+  /** Where it is run for each row: one row must change, or be found, for each, or the transaction fails with a conflict. */
+  readonly expects?: 'change' | 'row' | undefined
   readonly columns: C
   readonly text: (input: string, words: Words) => string
 }
@@ -140,12 +140,24 @@ export interface Session {
 }
 
 export interface Transaction extends Session {
+  /**
+   * Nothing that it finds is locked, and what it writes is written at its end. Whatever it takes is compared then with what it
+   * found, and a difference is a conflict.
+   */
+  readonly isOptimistic: boolean
   /** What follows is another tenant's: for the few commits that write to more than one. */
   enter(tenantId: string): Promise<void>
   /** Commits once `written` is fulfilled; what it rejects with is the reason why nothing was committed. */
   commit(written: Promise<unknown>): Promise<void>
   /** Never rejects: whatever is broken is dropped. */
   rollback(): Promise<void>
+}
+
+/** What is known of a transaction before it begins. */
+export interface Outlook {
+  readonly commands: number
+  /** But for what claims find. */
+  locksNothing(): boolean
 }
 
 /** What must not be counted by two transactions at once. */
@@ -184,8 +196,8 @@ export interface Driver {
   readonly acrossTenants: Session
   /** Across tenants too, for statements that read whole tables: checks and figures, which nobody waits for. */
   readonly scanner: Session
-  /** Sees and changes the tenant's rows alone, as above. */
-  begin(tenantId: string): Promise<Transaction>
+  /** Sees and changes the tenant's rows alone, as above. By the outlook the driver may choose to make it optimistic. */
+  begin(tenantId: string, outlook?: Outlook): Promise<Transaction>
   /**
    * Locks the keys of these tasks, and these keys, workers and tenant, in one order, until the end of the
    * transaction.
@@ -199,6 +211,8 @@ export interface Driver {
   expectHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown>
   /** The same, for what leaves its shelf. */
   takeHeld(session: Session, tenantId: string, holdings: readonly Holding[]): Promise<unknown>
+  /** Tasks that were queued leave their shelf. */
+  takeQueued(session: Session, tenantId: string, tasks: readonly Task[]): Promise<unknown>
   /** Ready tasks for a claim, locked; at least the best `count` of those that nobody else has locked. */
   selectCandidates(tx: Transaction, tenantId: string, claim: ClaimNeed): Promise<Offer>
   /** For each key, lane and type, the best parked tasks, as many as there could be room for. */

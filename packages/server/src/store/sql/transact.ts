@@ -7,7 +7,7 @@ import { StoreFailure, toCaller } from './failure.ts'
 import type { Holding, Holdings } from './holdings.ts'
 import type { Lanes } from './lanes.ts'
 import { load, type Loading } from './load.ts'
-import type { Driver, Transaction } from './session.ts'
+import type { Driver, Outlook, Transaction } from './session.ts'
 import { write } from './write.ts'
 
 /** A unit that keeps losing races is better answered than tried for ever. */
@@ -57,9 +57,14 @@ export async function inTransaction<T>(
 /** `null`: something had to be done first; see `load`. */
 async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<Decision<T> | null> {
   const { driver, keyed, crowded, holdings } = parts
-  const tx = await driver.begin(unit.tenantId)
+  const tx = await driver.begin(unit.tenantId, found.isFirst ? outlookOn(parts, unit) : undefined)
   const trusted = found.isFirst ? trustedBy(parts, unit) : []
   try {
+    // Its turn may have come when something was no longer remembered.
+    if (tx.isOptimistic && !locksNothing(parts, unit, trusted)) {
+      await tx.rollback()
+      return null
+    }
     const snapshot = await load({ driver, tx, keyed, crowded, holdings, trusted, ...found, ...unit })
     if (snapshot === null) {
       await tx.commit(Promise.resolve())
@@ -83,6 +88,32 @@ function trustedBy({ holdings }: Parts, { tenantId, needs }: Unit<unknown>): Hol
   return holdings
     .of(tenantId, needs.heldTaskIds)
     .filter(({ task }) => task.definition.concurrencyKey === null)
+}
+
+function outlookOn(parts: Parts, unit: Unit<unknown>): Outlook {
+  return {
+    commands: unit.needs.commands,
+    locksNothing: () => locksNothing(parts, unit, trustedBy(parts, unit)),
+  }
+}
+
+/**
+ * Whether `load` has nothing to lock but what claims find. What else it reads never changes, or is checked by what is written:
+ * that a key is new, and that the quota of tasks has room.
+ */
+function locksNothing(
+  { crowded }: Parts,
+  { tenantId, needs }: Unit<unknown>,
+  trusted: readonly Holding[],
+): boolean {
+  return (
+    trusted.length === needs.taskIds.size &&
+    needs.obligationsOf.size === 0 &&
+    needs.concurrencyKeys.size === 0 &&
+    needs.countedWorkers.size === 0 &&
+    !needs.countTenantLeases &&
+    !(needs.activeTasksMax !== null && crowded.has(tenantId))
+  )
 }
 
 async function finish(

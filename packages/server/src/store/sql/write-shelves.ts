@@ -10,11 +10,11 @@ import type { Driver, Session } from './session.ts'
 import type { SortedLeases } from './sort-leases.ts'
 import { insertEnded, insertSettlements } from './statements/ended.ts'
 import { insertLeased, renewLeases, updateLeased } from './statements/leased.ts'
-import { deleteLeased, deleteQueued } from './statements/leave-shelf.ts'
+import { deleteLeased } from './statements/leave-shelf.ts'
 import { insertNewQueued, insertQueued, updateQueued } from './statements/queued.ts'
 
 export interface Moves {
-  readonly driver: Pick<Driver, 'expectHeld' | 'takeHeld'>
+  readonly driver: Pick<Driver, 'expectHeld' | 'takeHeld' | 'takeQueued'>
   readonly changes: Changes
   /** What was decided by without a look. */
   readonly trusted: readonly Holding[]
@@ -31,7 +31,7 @@ export function writeShelves(
   const { taken, others, staying } = sortByTrust(left.leased, trusted)
   return Promise.all([
     driver.expectHeld(session, tenantId, staying),
-    deleteQueued(session, tenantId, left.queued),
+    driver.takeQueued(session, tenantId, left.queued),
     driver.takeHeld(session, tenantId, taken),
     deleteLeased(session, tenantId, others),
     insertNewQueued(session, tenantId, entered.queued.filter(isUntouched).map(newQueuedToRow)),

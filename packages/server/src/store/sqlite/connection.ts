@@ -2,11 +2,23 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { StoreFailure } from '../sql/failure.ts'
 import { compile, makeRowMaker, type RowMaker } from '../sql/row-maker.ts'
-import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../sql/session.ts'
+import type { Bulk, Columns, ColumnType, Query, RowOf, Session, Value } from '../sql/session.ts'
 import { sqliteText } from './words.ts'
+
+/** A statement and all rows that it is run for: their values in one list, since thousands of small ones keep V8 moving them. */
+export interface Bound extends Pick<Bulk, 'expects'> {
+  readonly text: string
+  readonly values: readonly SQLInputValue[]
+  /** How many values a row has. */
+  readonly width: number
+}
 
 export interface Connection extends Session {
   exec(sql: string): void
+  /** For another connection to run; null where somebody waits for what it finds. */
+  bindAll(query: Query, params: readonly Value[]): Bound | null
+  bindEach<C extends Columns>(bulk: Bulk<C>, tenantId: string, rows: readonly RowOf<C>[]): Bound | null
+  run(bound: Bound): void
   /** Another number after each commit of another connection, also of another process. */
   version(): number
   /** How many pages the log has, to be asked while no transaction is open. Null: this SQLite does not tell. */
@@ -26,12 +38,25 @@ export function openConnection(
   function prepare(of: Query | Bulk<Columns>): Prepared {
     let prepared = statements.get(of)
     if (prepared === undefined) {
-      const statement = database.prepare(sqliteText(of))
       const columns = 'columns' in of ? Object.entries(of.columns) : []
-      const changesEach = 'changesEach' in of && of.changesEach
-      prepared = { statement, changesEach, toParams: makeParamsMaker(columns), toRow: rowsOf(statement) }
+      const expects = 'expects' in of ? of.expects : undefined
+      prepared = { ...runnable({ text: sqliteText(of), expects }), toParams: makeParamsMaker(columns) }
       statements.set(of, prepared)
     }
+    return prepared
+  }
+
+  function runnable({ text, expects }: Pick<Bound, 'text' | 'expects'>): Runnable {
+    const statement = database.prepare(text)
+    return { text, expects, statement, toRow: rowsOf(statement) }
+  }
+
+  /** What other connections have bound. */
+  const foreign = new Map<string, Runnable>()
+
+  function prepareBound(bound: Bound): Runnable {
+    const prepared = foreign.get(bound.text) ?? runnable(bound)
+    foreign.set(bound.text, prepared)
     return prepared
   }
 
@@ -43,6 +68,9 @@ export function openConnection(
     logLength: guarded(() => logCounter(database)),
     exec: (sql) => guarded(() => database.exec(sql)),
     close: () => database.close(),
+    bindAll: (query, params) => guarded(() => bindAll(prepare(query), params)),
+    bindEach: (bulk, tenantId, rows) => guarded(() => bindEach(prepare(bulk), tenantId, rows)),
+    run: (bound) => guarded(() => runBound(prepareBound(bound), bound)),
     all: async <R>(query: Query, params: readonly Value[]) =>
       guarded(() => rowsFound<R>(prepare(query), params.map(bindable))),
     each: async <R>(bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]) =>
@@ -59,32 +87,62 @@ function logCounter(database: DatabaseSync): Connection['logLength'] {
   return () => guarded(() => Number(counted.get()!['log']))
 }
 
-interface Prepared {
+interface Runnable extends Pick<Bulk, 'expects'> {
+  readonly text: string
   readonly statement: StatementSync
-  readonly changesEach: boolean
-  /** From its input rows, if it has any. */
-  readonly toParams: ParamsMaker
   /** Null: it selects nothing. */
   readonly toRow: RowMaker<SQLOutputValue> | null
 }
 
+interface Prepared extends Runnable {
+  /** From its input rows, if it has any. */
+  readonly toParams: ParamsMaker
+}
+
 /** The values of each row come as a list: an object that SQLite's binding has made costs twice as much, more so when it is read. */
-function rowsOf(statement: StatementSync): Prepared['toRow'] {
+function rowsOf(statement: StatementSync): Runnable['toRow'] {
   const names = statement.columns().map(({ name }) => name)
   if (names.length === 0) return null
   statement.setReturnArrays(true)
   return makeRowMaker(names, (at) => `fields[${at}]`)
 }
 
-function rowsFound<R>({ statement, changesEach, toRow }: Prepared, params: readonly SQLInputValue[]): R[] {
+function isAskedFor({ toRow, expects }: Runnable): boolean {
+  return toRow !== null && expects === undefined
+}
+
+function bindAll(prepared: Prepared, params: readonly Value[]): Bound | null {
+  if (isAskedFor(prepared)) return null
+  const { text, expects } = prepared
+  return { text, expects, values: params.map(bindable), width: params.length }
+}
+
+function bindEach(prepared: Prepared, tenantId: string, rows: readonly object[]): Bound | null {
+  if (isAskedFor(prepared)) return null
+  const { text, expects, toParams } = prepared
+  const values: SQLInputValue[] = []
+  for (const row of rows) values.push(...toParams(tenantId, row))
+  return { text, expects, values, width: values.length / rows.length }
+}
+
+function runBound(runnable: Runnable, { values, width }: Bound): void {
+  for (let at = 0; at < values.length; at += width) rowsFound(runnable, values.slice(at, at + width))
+}
+
+function rowsFound<R>({ statement, expects, toRow }: Runnable, params: readonly SQLInputValue[]): R[] {
   if (toRow === null) {
     const { changes } = statement.run(...params)
-    if (changesEach && changes !== 1)
-      throw new StoreFailure('conflict', new Error('a row is not as expected'))
+    if (expects === 'change' && changes !== 1) throw unexpected()
     return []
   }
   // Not `iterate`: it costs half as much again. The statement's author knows its columns.
-  return (statement.all(...params) as unknown as SQLOutputValue[][]).map(toRow) as R[]
+  const found = (statement.all(...params) as unknown as SQLOutputValue[][]).map(toRow) as R[]
+  if (expects === 'row' && found.length !== 1) throw unexpected()
+  return found
+}
+
+function unexpected(): StoreFailure {
+  return new StoreFailure('conflict', new Error('a row is not as expected'))
 }
 
 function runEach<R>(prepared: Prepared, tenantId: string, rows: readonly object[]): R[] {
@@ -133,6 +191,11 @@ const UNAVAILABLE = new Set([8, 9, 10, 13, 14, 26])
 function kindOf(error: unknown): StoreFailure['kind'] {
   const extended = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
   const code = extended & 0xff
-  if (code === BUSY || code === LOCKED || UNIQUE.has(extended)) return 'conflict'
+  if (code === BUSY || code === LOCKED || UNIQUE.has(extended) || isOutOfRoom(error)) return 'conflict'
   return UNAVAILABLE.has(code) ? 'unavailable' : 'defect'
+}
+
+/** The race for the last places of a quota was lost: see migration 0014. */
+function isOutOfRoom(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('ledger_segments_room')
 }

@@ -30,6 +30,7 @@ export async function beginTransaction(writing: Writing): Promise<Transaction> {
     if (statement === 'commit') checkpoints.committed()
   }
   return {
+    isOptimistic: false,
     all: writer.all,
     each: writer.each,
     enter: async () => {},

@@ -1,0 +1,67 @@
+// A transaction whose statements are gathered here and written by the second connection. Meanwhile nothing is locked: what it
+// finds is what is committed, and whatever it takes is compared again where it is taken (see `Bulk.expects`).
+import type { Bulk, Columns, Query, RowOf, Transaction, Value } from '../sql/session.ts'
+import type { Bound } from './connection.ts'
+import { TAKE_QUEUED } from './queued.ts'
+import type { SecondWriter } from './second-writer.ts'
+import type { Writing } from './transaction.ts'
+
+export interface WritingBeside extends Writing {
+  readonly second: SecondWriter
+  /** Tasks that commits under way take from the queue. */
+  readonly taken: Set<string>
+}
+
+export async function beginOptimistic(writing: WritingBeside): Promise<Transaction> {
+  const { writer, turns, flusher, checkpoints, second, taken } = writing
+  const statements: Bound[] = []
+  const taking: string[] = []
+  const endTurn = once(await turns.takeBeside())
+
+  function gather(bound: Bound | null): boolean {
+    if (bound !== null) statements.push(bound)
+    return bound !== null
+  }
+
+  async function written(): Promise<void> {
+    for (const taskId of taking) taken.add(taskId)
+    try {
+      await second.write(statements)
+      checkpoints.committed()
+    } finally {
+      for (const taskId of taking) taken.delete(taskId)
+    }
+  }
+
+  return {
+    isOptimistic: true,
+    all: async <R>(query: Query, params: readonly Value[]) =>
+      gather(writer.bindAll(query, params)) ? [] : writer.all<R>(query, params),
+    each: async <R, C extends Columns>(bulk: Bulk<C>, tenantId: string, rows: readonly RowOf<C>[]) => {
+      if (rows.length === 0) return []
+      if (bulk.name === TAKE_QUEUED.name) taking.push(...rows.map((row) => String(row['task_id'])))
+      return gather(writer.bindEach(bulk, tenantId, rows)) ? [] : writer.each<R, C>(bulk, tenantId, rows)
+    },
+    enter: async () => {},
+    commit: async (decided) => {
+      await decided
+      flusher.requireWhole()
+      if (statements.length > 0) {
+        const ended = written()
+        endTurn(ended)
+        await ended
+      }
+      endTurn(Promise.resolve())
+      await flusher.flushed()
+    },
+    rollback: async () => endTurn(Promise.resolve()),
+  }
+}
+
+function once<T>(run: (value: T) => void): (value: T) => void {
+  let isDone = false
+  return (value) => {
+    if (!isDone) run(value)
+    isDone = true
+  }
+}
