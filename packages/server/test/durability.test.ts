@@ -92,7 +92,7 @@ async function hammer(client: Client, promised: Promised, onAcknowledged: () => 
     const { tasks: created } = await client.createTasks({ tasks })
     for (const [at, { idempotency_key }] of tasks.entries()) {
       const made = created[at]!
-      if ('error' in made) throw new Error(String(made.message))
+      if ('error' in made) throw new Error(made.message)
       promised.created.set(idempotency_key, made)
     }
     onAcknowledged()

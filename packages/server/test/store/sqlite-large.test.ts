@@ -1,5 +1,5 @@
-// Large commits on SQLite, which a second connection writes in a thread of its own: the common suite with all commits large,
-// and what may come between what is found and what is written.
+// Large commits on SQLite, which a second connection writes in a thread of its own: what may come between what is found and
+// what is written. The common suite runs with large commits in sqlite.test.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -11,22 +11,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Log } from '../../src/log.ts'
 import type { Store } from '../../src/store/port.ts'
 import { createSqliteStore, type SqliteOptions } from '../../src/store/sqlite/index.ts'
-import { storeConformance } from './conformance.ts'
 import { AGENT, complete, createRig, holding, newTask, POLICY } from './rig.ts'
-
-storeConformance('sqlite, all commits large', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-large-'))
-  const store = await createSqliteStore({ path: join(folder, 'gate.db'), largeFrom: 1 })
-  await store.migrate()
-  return {
-    store,
-    beside: store,
-    close: async () => {
-      await store.close()
-      await rm(folder, { recursive: true })
-    },
-  }
-})
 
 async function openLarge(options: Omit<SqliteOptions, 'path'> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'asyncgate-large-'))

@@ -6,16 +6,19 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Log } from '../../src/log.ts'
-import { createSqliteStore } from '../../src/store/sqlite/index.ts'
+import { createSqliteStore, type SqliteOptions } from '../../src/store/sqlite/index.ts'
 import { storeConformance } from './conformance.ts'
 import { createRig, type Rig } from './rig.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts'
 
 const ALL = MIGRATIONS.map(({ name }) => name)
 
-storeConformance('sqlite', async () => {
+storeConformance('sqlite', () => openFresh())
+storeConformance('sqlite, all commits large', () => openFresh({ largeFrom: 1 }))
+
+async function openFresh(options: Omit<SqliteOptions, 'path'> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'asyncgate-store-'))
-  const store = await createSqliteStore({ path: join(folder, 'gate.db') })
+  const store = await createSqliteStore({ path: join(folder, 'gate.db'), ...options })
   await store.migrate()
   return {
     store,
@@ -25,7 +28,7 @@ storeConformance('sqlite', async () => {
       await rm(folder, { recursive: true })
     },
   }
-})
+}
 
 /** From now on whoever flushes waits until they are released; then it is done, as ever. */
 async function holdFlushes(path: string) {

@@ -7,7 +7,15 @@
 import { GateError } from '@asyncgate/sdk'
 import type { Log } from '../../log.ts'
 import type { Store } from '../port.ts'
-import { type Driver, type Outlook, type Query, query, type Session, type Value } from '../sql/session.ts'
+import {
+  type Driver,
+  type Outlook,
+  type Query,
+  query,
+  type Session,
+  type Transaction,
+  type Value,
+} from '../sql/session.ts'
 import { createSqlStore } from '../sql/store.ts'
 import { createCheckpointer } from './checkpointer.ts'
 import { type Checkpoints, createCheckpoints, LOG_PAGES_MAX } from './checkpoints.ts'
@@ -16,7 +24,7 @@ import { type Connection, openConnection } from './connection.ts'
 import { expectHeld, takeHeld } from './held.ts'
 import { createFlusher, createLogFile, type Flusher } from './flusher.ts'
 import { migrate, unapplied } from './migrate.ts'
-import { beginOptimistic } from './optimistic.ts'
+import { beginOptimistic, type Underway, type WritingBeside } from './optimistic.ts'
 import { parkedHeads } from './parked.ts'
 import { BUSY_TIMEOUT_MS, PRAGMAS } from './pragmas.ts'
 import { selectUntaken, takeQueued } from './queued.ts'
@@ -63,12 +71,8 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
   const checkpoints = checkpointsOf({ writer, turns, second }, options)
   const log = createLogFile(`${writer.path}-wal`)
   const flusher = createFlusher({ version: reader.version, flush: log.flush })
-  const taken = new Set<string>()
-  const writing = { writer, turns, flusher, checkpoints, second, taken }
-  const { largeFrom = LARGE_FROM } = options
-  // Behind large ones, small ones go the same way: else they would have to wait until those are written.
-  const isForSecond = (outlook: Outlook) =>
-    second.isThere() && (outlook.commands >= largeFrom || turns.isBusy()) && outlook.locksNothing()
+  const underway: Underway = { taken: new Set(), largeCommits: 0 }
+  const writing = { writer, turns, flusher, checkpoints, second, underway }
   const durableReader = readingFromDisk(reader, flusher)
   let closing: Promise<void> | null = null
   return {
@@ -79,8 +83,7 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
     readerOf: () => durableReader,
     acrossTenants: durableReader,
     scanner: durableReader,
-    begin: (_tenantId, outlook) =>
-      outlook !== undefined && isForSecond(outlook) ? beginOptimistic(writing) : beginTransaction(writing),
+    begin: (_tenantId, outlook) => begin(writing, options, outlook),
     // One writer at a time: nobody else counts, locks or waits meanwhile.
     holdCounts: async () => {},
     tryHoldKeys: async (_tx, _tenantId, keys) => new Set(keys),
@@ -90,7 +93,7 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
     takeHeld,
     takeQueued,
     selectCandidates: (tx, tenantId, claim) =>
-      selectUntaken(taken, claim, (wider) => selectCandidates(tx, tenantId, wider)),
+      selectUntaken(underway.taken, claim, (wider) => selectCandidates(tx, tenantId, wider)),
     parkedHeads,
     isAlone: () => false, // other processes may use the file, and say nothing
     hint: () => {},
@@ -113,6 +116,18 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
     reader.close()
     writer.close()
   }
+}
+
+function begin(
+  writing: WritingBeside,
+  { largeFrom = LARGE_FROM }: SqliteOptions,
+  outlook: Outlook | undefined,
+): Promise<Transaction> {
+  const { second, underway } = writing
+  const isLarge = outlook !== undefined && outlook.commands >= largeFrom
+  // Behind large ones, small ones go the same way: else they would have to wait until those are written.
+  const isForSecond = second.isThere() && (isLarge || underway.largeCommits > 0) && outlook?.locksNothing()
+  return isForSecond ? beginOptimistic(writing, isLarge) : beginTransaction(writing)
 }
 
 /** Until SQLite can say how long its log is (3.51), and when the thread has failed, SQLite writes it back by itself, in a commit. */

@@ -6,14 +6,20 @@ import { TAKE_QUEUED } from './queued.ts'
 import type { SecondWriter } from './second-writer.ts'
 import type { Writing } from './transaction.ts'
 
-export interface WritingBeside extends Writing {
-  readonly second: SecondWriter
-  /** Tasks that commits under way take from the queue. */
+/** What the second connection is about to write. */
+export interface Underway {
+  /** Tasks that leave the queue. */
   readonly taken: Set<string>
+  largeCommits: number
 }
 
-export async function beginOptimistic(writing: WritingBeside): Promise<Transaction> {
-  const { writer, turns, flusher, checkpoints, second, taken } = writing
+export interface WritingBeside extends Writing {
+  readonly second: SecondWriter
+  readonly underway: Underway
+}
+
+export async function beginOptimistic(writing: WritingBeside, isLarge: boolean): Promise<Transaction> {
+  const { writer, turns, flusher, checkpoints, second, underway } = writing
   const statements: Bound[] = []
   const taking: string[] = []
   const endTurn = once(await turns.takeBeside())
@@ -24,12 +30,14 @@ export async function beginOptimistic(writing: WritingBeside): Promise<Transacti
   }
 
   async function written(): Promise<void> {
-    for (const taskId of taking) taken.add(taskId)
+    for (const taskId of taking) underway.taken.add(taskId)
+    underway.largeCommits += isLarge ? 1 : 0
     try {
       await second.write(statements)
       checkpoints.committed()
     } finally {
-      for (const taskId of taking) taken.delete(taskId)
+      for (const taskId of taking) underway.taken.delete(taskId)
+      underway.largeCommits -= isLarge ? 1 : 0
     }
   }
 

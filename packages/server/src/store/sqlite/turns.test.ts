@@ -8,7 +8,6 @@ function createWatch() {
   const turns = createTurns()
   const begun: string[] = []
   return {
-    turns,
     begun,
     take: async (name: string) => {
       const end = await turns.take()
@@ -37,11 +36,10 @@ test('one comes after the other, in the order in which they came', async () => {
 })
 
 test('what goes on beside is waited for by who must be alone, and by nobody else', async () => {
-  const { turns, begun, take, takeBeside } = createWatch()
+  const { begun, take, takeBeside } = createWatch()
   const writing = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
   ;(await takeBeside('beside'))(writing[0].promise)
   ;(await takeBeside('beside too'))(writing[1].promise)
-  expect(turns.isBusy()).toBe(true)
   const alone = take('alone')
   const later = takeBeside('later')
   writing[1].resolve()
@@ -49,7 +47,6 @@ test('what goes on beside is waited for by who must be alone, and by nobody else
   expect(begun).toEqual(['beside', 'beside too'])
   writing[0].reject(new Error('refused'))
   const end = await alone
-  expect(turns.isBusy()).toBe(false)
   expect(begun).toEqual(['beside', 'beside too', 'alone'])
   end()
   await later

@@ -8,8 +8,6 @@ export interface Turns {
   take(): Promise<() => void>
   /** Resolves when it is the caller's turn; the function that it gives ends it, and says what goes on beside the next ones. */
   takeBeside(): Promise<(writing: Promise<unknown>) => void>
-  /** Whether anything goes on beside. */
-  isBusy(): boolean
 }
 
 export function createTurns(): Turns {
@@ -38,6 +36,5 @@ export function createTurns(): Turns {
         end()
       }
     },
-    isBusy: () => beside.size > 0,
   }
 }
