@@ -7,11 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Log } from '../../src/log.ts'
 import type { Store } from '../../src/store/port.ts'
 import { createSqliteStore, type SqliteOptions } from '../../src/store/sqlite/index.ts'
-import { AGENT, complete, createRig, holding, newTask, POLICY } from './rig.ts'
+import { AGENT, complete, createRig, holding, newTask, POLICY, type Rig } from './rig.ts'
 
 async function openLarge(options: Omit<SqliteOptions, 'path'> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'asyncgate-large-'))
@@ -48,16 +49,95 @@ function interrupted(store: Store, happens: () => void): Store {
 
 const CREATIONS = Array.from({ length: 200 }, () => ({ kind: 'create', task: newTask() }) as const)
 
-test('this thread goes on while a large commit waits for another process', async () => {
+test('this thread goes on while a large commit waits for another process, and decides small ones', async () => {
   const { path, store } = await openLarge({ largeFrom: 100 })
   const rig = createRig(store)
   const raw = openRaw(path)
   raw.exec('begin immediate')
-  const created = rig.run(CREATIONS)
+  const large = rig.run(CREATIONS)
+  await nextTurn()
+  const decided = Promise.withResolvers<void>()
+  const small = rig.create({}, interrupted(store, decided.resolve))
+  await decided.promise
   expect(await rig.tasks()).toEqual([])
   raw.exec('rollback')
-  expect((await created).filter(({ ok }) => ok)).toHaveLength(200)
-  expect(await rig.tasks()).toHaveLength(200)
+  await small
+  expect((await large).filter(({ ok }) => ok)).toHaveLength(200)
+  expect(await rig.tasks()).toHaveLength(201)
+})
+
+/** Whether others can write while it is decided. */
+async function isLocked(path: string, run: (happens: () => void) => Promise<unknown>): Promise<boolean[]> {
+  const raw = new DatabaseSync(path, { timeout: 0 })
+  onTestFinished(() => raw.close())
+  const locked: boolean[] = []
+  await run(() => {
+    try {
+      raw.exec('begin immediate; rollback')
+      locked.push(false)
+    } catch {
+      locked.push(true)
+    }
+  })
+  return locked
+}
+
+const KEYED = { concurrencyKey: 'k', concurrencyLimit: 1 }
+
+test.each<[string, (rig: Rig, on: Store) => Promise<unknown>, boolean]>([
+  ['creates', (rig, on) => rig.create({ idempotencyKey: 'k' }, on), false],
+  ['claims', (rig, on) => rig.claim({}, on), false],
+  [
+    'names a task',
+    (rig, on) => rig.create({ dependsOn: ['01890000-0000-7000-8000-000000000000'] }, on).catch(() => {}),
+    true,
+  ],
+  ['has a concurrency key', (rig, on) => rig.create(KEYED, on), true],
+  ['has a capacity', (rig, on) => rig.claim({ capacity: 5 }, on), true],
+])('a commit that %s is decided with the right locks', async (_name, act, isIt) => {
+  const { path, store } = await openLarge()
+  const rig = createRig(store)
+  expect(await isLocked(path, (happens) => act(rig, interrupted(store, happens)))).toEqual([isIt])
+})
+
+test('near a quota, and where leases of a tenant are counted, others wait', async () => {
+  const { path, store } = await openLarge()
+  const near = createRig(store, { policy: { ...POLICY, task: { ...POLICY.task, maxActive: 4 } } })
+  await near.run(CREATIONS.slice(0, 3))
+  await near.create()
+  const create = (happens: () => void) => near.run(CREATIONS.slice(0, 1), interrupted(store, happens))
+  expect(await isLocked(path, create)).toEqual([true])
+  const counted = createRig(store, {
+    policy: { ...POLICY, claim: { ...POLICY.claim, maxConcurrentLeases: 5 } },
+  })
+  expect(await isLocked(path, (happens) => counted.claim({}, interrupted(store, happens)))).toEqual([true])
+})
+
+test('a lease that was doubted while its report waited for its turn is looked at under a lock', async () => {
+  const { path, store } = await openLarge({ largeFrom: 100 })
+  const rig = createRig(store)
+  await rig.create()
+  const [grant] = await rig.claim()
+  const defect = () => {
+    throw new Error('defect')
+  }
+  const failing = rig.run([complete(grant!)], interrupted(store, defect))
+  const locked = isLocked(path, (happens) =>
+    rig.run([complete(grant!), ...CREATIONS], interrupted(store, happens)),
+  )
+  await expect(failing).rejects.toThrow('defect')
+  expect(await locked).toEqual([true])
+})
+
+test('a decision that fails lets the next one begin', async () => {
+  const { store } = await openLarge()
+  const rig = createRig(store)
+  const defect = () => {
+    throw new Error('defect')
+  }
+  await expect(rig.create({}, interrupted(store, defect))).rejects.toThrow('defect')
+  await rig.create()
+  expect(await rig.tasks()).toHaveLength(1)
 })
 
 test('whatever comes behind a large commit finds what that wrote, or what was before, and loses nothing', async () => {
@@ -234,6 +314,18 @@ test('when the thread ends without a word, whoever waits hears that nobody knows
     { path, nodeOptions: `--import=data:text/javascript,${encodeURIComponent(leaves)}` },
   )
   expect(await lines).toEqual(['database_unavailable', '1'])
+})
+
+test('whoever must begin again when the store has been closed hears so', async () => {
+  const { store } = await openLarge()
+  const rig = createRig(store)
+  const created = [rig.create({ idempotencyKey: 'once' }), rig.create({ idempotencyKey: 'once' })]
+  const settled = Promise.allSettled(created)
+  await store.close()
+  expect(await settled).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { code: 'database_unavailable' } },
+  ])
 })
 
 test('a store that is closed meanwhile has written what it was given', async () => {

@@ -48,7 +48,7 @@ async function holdFlushes(path: string) {
     gate.resolve()
   }
   onTestFinished(release)
-  return { held: () => count, release }
+  return { held: () => count, release, fail: () => gate.reject(new Error('the disk is gone')) }
 }
 
 function watch<T>(promise: Promise<T>) {
@@ -78,7 +78,10 @@ async function createUntilAnew(rig: Rig, path: string, times: number): Promise<s
   return made
 }
 
-describe('sqlite', () => {
+describe.each([
+  ['small', {}],
+  ['large', { largeFrom: 1 }],
+])('sqlite, all commits %s', (_size, size) => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'asyncgate-store-'))
@@ -87,7 +90,7 @@ describe('sqlite', () => {
 
   test('the database itself refuses to change or delete a receipt', async () => {
     const path = join(folder, 'receipts.db')
-    const store = await createSqliteStore({ path })
+    const store = await createSqliteStore({ path, ...size })
     await store.migrate()
     await createRig(store).create()
     const raw = new DatabaseSync(path)
@@ -99,13 +102,13 @@ describe('sqlite', () => {
 
   test('what was committed is there after the store was closed, with nothing left to migrate', async () => {
     const path = join(folder, 'again.db')
-    const first = await createSqliteStore({ path })
+    const first = await createSqliteStore({ path, ...size })
     expect(await first.pendingMigrations()).toEqual(ALL)
     expect(await first.migrate()).toEqual(ALL)
     const rig = createRig(first)
     const { taskId } = await rig.create()
     await first.close()
-    const second = await createSqliteStore({ path })
+    const second = await createSqliteStore({ path, ...size })
     expect(await second.pendingMigrations()).toEqual([])
     expect((await second.readTask(rig.tenantId, taskId))?.definition.taskId).toBe(taskId)
     await second.close()
@@ -113,10 +116,10 @@ describe('sqlite', () => {
 
   test('nobody is answered before the log is on the disk, in another process neither', async () => {
     const path = join(folder, 'durable.db')
-    const store = await createSqliteStore({ path })
+    const store = await createSqliteStore({ path, ...size })
     await store.migrate()
     expect(await store.durability()).toMatchObject({ level: 'full' })
-    const beside = await createSqliteStore({ path })
+    const beside = await createSqliteStore({ path, ...size })
     await beside.ping()
     const rig = createRig(store)
     const { held, release } = await holdFlushes(path)
@@ -139,9 +142,27 @@ describe('sqlite', () => {
     await beside.close()
   })
 
+  test('once the log could not be flushed, nothing more is written', async () => {
+    const path = join(folder, 'broken.db')
+    const store = await createSqliteStore({ path, ...size })
+    await store.migrate()
+    const rig = createRig(store)
+    await rig.create()
+    const { held, fail } = await holdFlushes(path)
+    const created = rig.create()
+    await turnsUntil(() => held() > 0)
+    fail()
+    await expect(created).rejects.toMatchObject({ code: 'database_unavailable' })
+    await expect(rig.create()).rejects.toMatchObject({ code: 'database_unavailable' })
+    const raw = new DatabaseSync(path)
+    expect(raw.prepare('select count(*) as total from tasks').get()).toEqual({ total: 2 })
+    raw.close()
+    await store.close()
+  })
+
   test('a writer that another process keeps waiting too long answers that the database is not available', async () => {
     const path = join(folder, 'busy.db')
-    const store = await createSqliteStore({ path, busyTimeoutMs: 10 })
+    const store = await createSqliteStore({ path, busyTimeoutMs: 10, ...size })
     await store.migrate()
     const raw = new DatabaseSync(path)
     raw.exec('begin immediate')
@@ -155,14 +176,14 @@ describe('sqlite', () => {
 
   test('a log that is written to all the time is written back by the thread, and begun anew', async () => {
     const path = join(folder, 'log.db')
-    const store = await createSqliteStore({ path, logPagesMax: 40 })
+    const store = await createSqliteStore({ path, logPagesMax: 40, ...size })
     await store.migrate()
     const rig = createRig(store)
     const made = await createUntilAnew(rig, path, 3)
     await store.close()
     expect(await readdir(folder)).not.toContain('log.db-wal')
 
-    const again = await createSqliteStore({ path })
+    const again = await createSqliteStore({ path, ...size })
     const found = await Promise.all(made.map((taskId) => again.readTask(rig.tenantId, taskId)))
     expect(found.map((task) => task?.definition.taskId)).toEqual(made)
     await again.close()
@@ -172,9 +193,10 @@ describe('sqlite', () => {
     const path = join(folder, 'moved.db')
     const warn = vi.fn()
     const log = { warn } as unknown as Log // all that is used of it
-    const store = await createSqliteStore({ path, logPagesMax: 40, log })
+    const store = await createSqliteStore({ path, logPagesMax: 300, log, ...size })
     await store.migrate()
     const rig = createRig(store)
+    await rig.create() // the thread for large commits has its file open, that for the log has not
     await rename(path, `${path}.away`)
     await writeFile(path, 'no database')
     while (warn.mock.calls.length === 0) await rig.create({ payload: LONG })

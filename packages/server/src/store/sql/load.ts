@@ -92,7 +92,11 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     noteStrays(strays, locked.strays)
     return null
   }
-  if (tx.isOptimistic && (due.length > 0 || first.some(({ tasks: found }) => found.some(hasKey)))) return null
+  if (tx.isOptimistic) {
+    const isKeyed = first.some(({ tasks: found }) => found.some(hasKey))
+    if (isKeyed) keyed.add(tenantId)
+    if (isKeyed || due.length > 0) return null
+  }
   const moved = new Set(due.map((row) => row.task_id))
   if (moved.size > 0) await promote(tx, tenantId, due)
   for (const taskId of moved) promoted.add(taskId)

@@ -156,8 +156,8 @@ export interface Transaction extends Session {
 /** What is known of a transaction before it begins. */
 export interface Outlook {
   readonly commands: number
-  /** But for what claims find. */
-  locksNothing(): boolean
+  /** But for what claims find and what is remembered of leases. */
+  readonly locksNothing: boolean
 }
 
 /** What must not be counted by two transactions at once. */

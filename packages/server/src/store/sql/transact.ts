@@ -60,14 +60,14 @@ async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<De
   const tx = await driver.begin(unit.tenantId, found.isFirst ? outlookOn(parts, unit) : undefined)
   const trusted = found.isFirst ? trustedBy(parts, unit) : []
   try {
-    // Its turn may have come when something was no longer remembered.
-    if (tx.isOptimistic && !locksNothing(parts, unit, trusted)) {
-      await tx.rollback()
-      return null
-    }
-    const snapshot = await load({ driver, tx, keyed, crowded, holdings, trusted, ...found, ...unit })
+    // What is not remembered must be locked.
+    const mustLock = tx.isOptimistic && trusted.length < unit.needs.taskIds.size
+    const snapshot = mustLock
+      ? null
+      : await load({ driver, tx, keyed, crowded, holdings, trusted, ...found, ...unit })
     if (snapshot === null) {
-      await tx.commit(Promise.resolve())
+      // An optimistic one has written nothing.
+      await (tx.isOptimistic ? tx.rollback() : tx.commit(Promise.resolve()))
       return null
     }
     const decision = unit.decide(snapshot)
@@ -90,30 +90,19 @@ function trustedBy({ holdings }: Parts, { tenantId, needs }: Unit<unknown>): Hol
     .filter(({ task }) => task.definition.concurrencyKey === null)
 }
 
-function outlookOn(parts: Parts, unit: Unit<unknown>): Outlook {
-  return {
-    commands: unit.needs.commands,
-    locksNothing: () => locksNothing(parts, unit, trustedBy(parts, unit)),
-  }
-}
-
 /**
- * Whether `load` has nothing to lock but what claims find. What else it reads never changes, or is checked by what is written:
- * that a key is new, and that the quota of tasks has room.
+ * What `load` locks, or else counts. What else it reads never changes, or is checked by what is written: that a key is new, and
+ * that the quota of tasks has room.
  */
-function locksNothing(
-  { crowded }: Parts,
-  { tenantId, needs }: Unit<unknown>,
-  trusted: readonly Holding[],
-): boolean {
-  return (
-    trusted.length === needs.taskIds.size &&
-    needs.obligationsOf.size === 0 &&
+function outlookOn({ keyed, crowded }: Parts, { tenantId, needs }: Unit<unknown>): Outlook {
+  const locksNothing =
+    needs.taskIds.size === needs.heldTaskIds.size &&
     needs.concurrencyKeys.size === 0 &&
     needs.countedWorkers.size === 0 &&
     !needs.countTenantLeases &&
+    !(needs.claims.length > 0 && keyed.has(tenantId)) &&
     !(needs.activeTasksMax !== null && crowded.has(tenantId))
-  )
+  return { commands: needs.commands, locksNothing }
 }
 
 async function finish(

@@ -13,7 +13,7 @@ export function createCheckpointer(path: string): Checkpointer {
   const { ask, close } = createThread<CheckpointKind, unknown>({
     module: 'checkpoint-thread',
     task: 'writes back the log',
-    file: knownFile(path),
+    data: knownFile(path),
   })
   return {
     checkpoint: async (kind) => {

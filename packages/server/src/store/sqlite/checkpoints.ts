@@ -12,7 +12,7 @@ export const LOG_PAGES_MAX = 4_000
 const PATIENT_FROM = 4
 
 export interface Checkpoints {
-  /** To be told of each commit, before another transaction begins. */
+  /** To be told of each commit, before another transaction begins on the connection that knows the log's length. */
   committed(): void
   close(): Promise<void>
 }

@@ -9,8 +9,7 @@ import { sqliteText } from './words.ts'
 export interface Bound extends Pick<Bulk, 'expects'> {
   readonly text: string
   readonly values: readonly SQLInputValue[]
-  /** How many values a row has. */
-  readonly width: number
+  readonly rows: number
 }
 
 export interface Connection extends Session {
@@ -55,8 +54,8 @@ export function openConnection(
   const foreign = new Map<string, Runnable>()
 
   function prepareBound(bound: Bound): Runnable {
-    const prepared = foreign.get(bound.text) ?? runnable(bound)
-    foreign.set(bound.text, prepared)
+    let prepared = foreign.get(bound.text)
+    if (prepared === undefined) foreign.set(bound.text, (prepared = runnable(bound)))
     return prepared
   }
 
@@ -114,7 +113,7 @@ function isAskedFor({ toRow, expects }: Runnable): boolean {
 function bindAll(prepared: Prepared, params: readonly Value[]): Bound | null {
   if (isAskedFor(prepared)) return null
   const { text, expects } = prepared
-  return { text, expects, values: params.map(bindable), width: params.length }
+  return { text, expects, values: params.map(bindable), rows: 1 }
 }
 
 function bindEach(prepared: Prepared, tenantId: string, rows: readonly object[]): Bound | null {
@@ -122,11 +121,12 @@ function bindEach(prepared: Prepared, tenantId: string, rows: readonly object[])
   const { text, expects, toParams } = prepared
   const values: SQLInputValue[] = []
   for (const row of rows) values.push(...toParams(tenantId, row))
-  return { text, expects, values, width: values.length / rows.length }
+  return { text, expects, values, rows: rows.length }
 }
 
-function runBound(runnable: Runnable, { values, width }: Bound): void {
-  for (let at = 0; at < values.length; at += width) rowsFound(runnable, values.slice(at, at + width))
+function runBound(runnable: Runnable, { values, rows }: Bound): void {
+  const width = values.length / rows
+  for (let row = 0; row < rows; row += 1) rowsFound(runnable, values.slice(row * width, (row + 1) * width))
 }
 
 function rowsFound<R>({ statement, expects, toRow }: Runnable, params: readonly SQLInputValue[]): R[] {
@@ -192,10 +192,14 @@ function kindOf(error: unknown): StoreFailure['kind'] {
   const extended = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
   const code = extended & 0xff
   if (code === BUSY || code === LOCKED || UNIQUE.has(extended) || isOutOfRoom(error)) return 'conflict'
-  return UNAVAILABLE.has(code) ? 'unavailable' : 'defect'
+  return UNAVAILABLE.has(code) || isClosed(error) ? 'unavailable' : 'defect'
 }
 
 /** The race for the last places of a quota was lost: see migration 0014. */
 function isOutOfRoom(error: unknown): boolean {
   return error instanceof Error && error.message.includes('ledger_segments_room')
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
 }

@@ -26,11 +26,17 @@ import { createFlusher, createLogFile, type Flusher } from './flusher.ts'
 import { migrate, unapplied } from './migrate.ts'
 import { beginOptimistic, type Underway, type WritingBeside } from './optimistic.ts'
 import { parkedHeads } from './parked.ts'
-import { BUSY_TIMEOUT_MS, PRAGMAS } from './pragmas.ts'
+import { PRAGMAS } from './pragmas.ts'
 import { selectUntaken, takeQueued } from './queued.ts'
 import { createSecondWriter, type SecondWriter } from './second-writer.ts'
 import { beginTransaction } from './transaction.ts'
 import { createTurns, type Turns } from './turns.ts'
+
+/**
+ * Another process may hold the write lock for the length of a commit; waiting for it stops everything else
+ * here.
+ */
+const BUSY_TIMEOUT_MS = 1_000
 
 /** From so many commands on a commit is worth the way to another thread and back. */
 const LARGE_FROM = 100
@@ -62,6 +68,7 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
   const turns = createTurns()
   const second = createSecondWriter({
     path: writer.path,
+    busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
     onTrouble: (error) =>
       options.log?.warn(
         { error },
@@ -109,12 +116,13 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
 
   async function close(): Promise<void> {
     await checkpoints.close()
-    await turns.take()
+    const done = await turns.take()
     await flusher.flushed().catch(() => {}) // whoever waited for it was told
     await log.close()
     await second.close()
     reader.close()
     writer.close()
+    done() // whoever begins now hears that it is closed
   }
 }
 
@@ -126,7 +134,8 @@ function begin(
   const { second, underway } = writing
   const isLarge = outlook !== undefined && outlook.commands >= largeFrom
   // Behind large ones, small ones go the same way: else they would have to wait until those are written.
-  const isForSecond = second.isThere() && (isLarge || underway.largeCommits > 0) && outlook?.locksNothing()
+  const isForSecond =
+    second.isThere() && (isLarge || underway.largeCommits > 0) && outlook?.locksNothing === true
   return isForSecond ? beginOptimistic(writing, isLarge) : beginTransaction(writing)
 }
 

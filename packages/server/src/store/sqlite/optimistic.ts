@@ -47,7 +47,7 @@ export async function beginOptimistic(writing: WritingBeside, isLarge: boolean):
       gather(writer.bindAll(query, params)) ? [] : writer.all<R>(query, params),
     each: async <R, C extends Columns>(bulk: Bulk<C>, tenantId: string, rows: readonly RowOf<C>[]) => {
       if (rows.length === 0) return []
-      if (bulk.name === TAKE_QUEUED.name) taking.push(...rows.map((row) => String(row['task_id'])))
+      if (Object.is(bulk, TAKE_QUEUED)) taking.push(...rows.map((row) => String(row['task_id'])))
       return gather(writer.bindEach(bulk, tenantId, rows)) ? [] : writer.each<R, C>(bulk, tenantId, rows)
     },
     enter: async () => {},

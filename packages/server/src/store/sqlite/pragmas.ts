@@ -10,9 +10,3 @@ export const PRAGMAS = `
   pragma cache_size = -8000;
   pragma temp_store = memory;
 `
-
-/**
- * Another process may hold the write lock for the length of a commit; waiting for it stops everything else
- * here.
- */
-export const BUSY_TIMEOUT_MS = 1_000

@@ -34,6 +34,5 @@ export async function selectUntaken(
 ): Promise<Offer> {
   if (taken.size === 0) return select(claim)
   const { tasks, held } = await select({ ...claim, count: claim.count + taken.size })
-  const free = tasks.filter(({ definition }) => !taken.has(definition.taskId))
-  return { tasks: free.slice(0, claim.count), held }
+  return { tasks: tasks.filter(({ definition }) => !taken.has(definition.taskId)), held }
 }

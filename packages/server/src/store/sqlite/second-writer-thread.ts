@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreFailure } from '../sql/failure.ts'
 import { type Bound, type Connection, openConnection } from './connection.ts'
-import { BUSY_TIMEOUT_MS, PRAGMAS } from './pragmas.ts'
-import { type KnownFile, requireSameFile } from './same-file.ts'
-import type { Refusal } from './second-writer.ts'
+import { PRAGMAS } from './pragmas.ts'
+import { requireSameFile } from './same-file.ts'
+import type { Refusal, SecondWriterData } from './second-writer.ts'
 
-const file = workerData as KnownFile // given by second-writer.ts alone
+const { file, busyTimeoutMs } = workerData as SecondWriterData // given by second-writer.ts alone
 const port = parentPort!
 let writer: Connection | null = null
 
@@ -32,7 +32,7 @@ function refusalOf(statements: readonly Bound[]): Refusal {
 
 function open(): Connection {
   requireSameFile(file)
-  const opened = openConnection(file.path, { readOnly: false, busyTimeoutMs: BUSY_TIMEOUT_MS })
+  const opened = openConnection(file.path, { readOnly: false, busyTimeoutMs })
   // The log is written back by a thread of its own: see checkpoints.ts.
   opened.exec(`${PRAGMAS} pragma wal_autocheckpoint = 0;`)
   return opened

@@ -1,7 +1,7 @@
 // A second connection that writes, in a thread of its own: this thread, which serves HTTP and decides, goes on meanwhile.
 import { type FailureKind, StoreFailure } from '../sql/failure.ts'
 import type { Bound } from './connection.ts'
-import { knownFile } from './same-file.ts'
+import { type KnownFile, knownFile } from './same-file.ts'
 import { createThread } from './thread.ts'
 
 export interface SecondWriter {
@@ -22,18 +22,27 @@ export type Refusal = null | {
   readonly isOpen: boolean
 }
 
+/** What the thread is started with. */
+export interface SecondWriterData {
+  readonly file: KnownFile
+  readonly busyTimeoutMs: number
+}
+
 export interface SecondWriterOptions {
   /** Of a file that has just been opened. */
   readonly path: string
+  readonly busyTimeoutMs: number
   /** Called once. */
   readonly onTrouble: (error: unknown) => void
 }
 
-export function createSecondWriter({ path, onTrouble }: SecondWriterOptions): SecondWriter {
+export function createSecondWriter(options: SecondWriterOptions): SecondWriter {
+  const { path, busyTimeoutMs, onTrouble } = options
+  const data: SecondWriterData = { file: knownFile(path), busyTimeoutMs }
   const thread = createThread<readonly Bound[], Refusal>({
     module: 'second-writer-thread',
     task: 'writes large commits',
-    file: knownFile(path),
+    data,
   })
   let isThere = true
 

@@ -1,7 +1,6 @@
 // This thread's end of another one, which answers what it is asked in the order that it is asked. It is started when it is
 // needed first: a server that has little to do never has it.
 import { Worker } from 'node:worker_threads'
-import type { KnownFile } from './same-file.ts'
 
 export interface Thread<Question, Answer> {
   /** Rejects when the thread has failed or ended: nobody can say then what became of it. */
@@ -13,49 +12,53 @@ export interface Thread<Question, Answer> {
 export interface ThreadOptions {
   /** The file beside this one that it runs, without its extension. */
   readonly module: string
-  /** What it does, for its name and for whoever hears that it has ended. */
+  /** What it does, for whoever hears that it has ended. */
   readonly task: string
-  readonly file: KnownFile
+  readonly data: unknown
+}
+
+interface Running<Answer> {
+  readonly worker: Worker
+  /** Its own: what one that has failed may still say must not be taken for an answer of the next. */
+  readonly asked: PromiseWithResolvers<Answer>[]
 }
 
 export function createThread<Question, Answer>(options: ThreadOptions): Thread<Question, Answer> {
-  const { module, task, file } = options
-  const asked: PromiseWithResolvers<Answer>[] = []
-  let thread: Worker | null = null
+  const { module, task, data } = options
+  let running: Running<Answer> | null = null
 
-  function start(): Worker {
+  function start(): Running<Answer> {
     // Without what this process was started with: none of it is meant for this thread.
-    const started = new Worker(moduleFile(module), { workerData: file, name: module, execArgv: [] })
+    const worker = new Worker(moduleFile(module), { workerData: data, name: module, execArgv: [] })
+    const started: Running<Answer> = { worker, asked: [] }
+    const fail = (error: unknown) => {
+      if (running === started) running = null
+      for (const { reject } of started.asked.splice(0)) reject(error)
+    }
     // Its answers are made by that module alone.
-    started.on('message', (answer: Answer) => asked.shift()?.resolve(answer))
-    started.on('error', failAll)
-    started.on('exit', () => {
-      thread = null
-      failAll(new Error(`the thread that ${task} has ended`))
-    })
+    worker.on('message', (answer: Answer) => started.asked.shift()?.resolve(answer))
+    worker.on('messageerror', fail)
+    worker.on('error', fail)
+    worker.on('exit', () => fail(new Error(`the thread that ${task} has ended`)))
     return started
-  }
-
-  function failAll(error: unknown): void {
-    for (const { reject } of asked.splice(0)) reject(error)
   }
 
   return {
     ask: async (question) => {
       const answered = Promise.withResolvers<Answer>()
-      const asking = (thread ??= start())
-      // While it is asked for something it keeps the process alive, and not otherwise.
-      asking.ref()
+      const { worker, asked } = (running ??= start())
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      asking.postMessage(question)
+      worker.postMessage(question)
       asked.push(answered)
+      // While it is asked for something it keeps the process alive, and not otherwise.
+      worker.ref()
       try {
         return await answered.promise
       } finally {
-        if (asked.length === 0) asking.unref()
+        if (asked.length === 0) worker.unref()
       }
     },
-    close: async () => void (await thread?.terminate()),
+    close: async () => void (await running?.worker.terminate()),
   }
 }
 
