@@ -25,7 +25,7 @@ export function createTurns(): Turns {
   return {
     take: async () => {
       const end = await next()
-      await Promise.allSettled(beside) // there will be no more of them in this turn
+      if (beside.size > 0) await Promise.allSettled(beside) // there will be no more of them in this turn
       return end
     },
     takeBeside: async () => {
