@@ -328,6 +328,20 @@ test('whoever must begin again when the store has been closed hears so', async (
   ])
 })
 
+test('whoever begins when the store is about to close, or has been closed, writes nothing any more', async () => {
+  const { path, store } = await openLarge()
+  const rig = createRig(store)
+  await rig.create()
+  const closed = store.close()
+  await nextTurn()
+  const late = rig.create()
+  await closed
+  await expect(late).rejects.toMatchObject({ code: 'database_unavailable' })
+  await expect(rig.create()).rejects.toMatchObject({ code: 'database_unavailable' })
+  const raw = openRaw(path)
+  expect(raw.prepare('select count(*) as total from tasks').get()).toEqual({ total: 1 })
+})
+
 test('a store that is closed meanwhile has written what it was given', async () => {
   const { path, store } = await openLarge()
   const rig = createRig(store)

@@ -63,6 +63,9 @@ export function createSecondWriter(options: SecondWriterOptions): SecondWriter {
     },
     isThere: () => isThere,
     dismiss: () => (isThere = false),
-    close: thread.close,
+    close: () => {
+      isThere = false
+      return thread.close()
+    },
   }
 }

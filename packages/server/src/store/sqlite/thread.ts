@@ -26,6 +26,7 @@ interface Running<Answer> {
 export function createThread<Question, Answer>(options: ThreadOptions): Thread<Question, Answer> {
   const { module, task, data } = options
   let running: Running<Answer> | null = null
+  let isClosed = false
 
   function start(): Running<Answer> {
     // Without what this process was started with: none of it is meant for this thread.
@@ -39,12 +40,17 @@ export function createThread<Question, Answer>(options: ThreadOptions): Thread<Q
     worker.on('message', (answer: Answer) => started.asked.shift()?.resolve(answer))
     worker.on('messageerror', fail)
     worker.on('error', fail)
-    worker.on('exit', () => fail(new Error(`the thread that ${task} has ended`)))
+    worker.on('exit', () => fail(hasEnded()))
     return started
+  }
+
+  function hasEnded(): Error {
+    return new Error(`the thread that ${task} has ended`)
   }
 
   return {
     ask: async (question) => {
+      if (isClosed) throw hasEnded()
       const answered = Promise.withResolvers<Answer>()
       const { worker, asked } = (running ??= start())
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
@@ -58,7 +64,10 @@ export function createThread<Question, Answer>(options: ThreadOptions): Thread<Q
         if (asked.length === 0) worker.unref()
       }
     },
-    close: async () => void (await running?.worker.terminate()),
+    close: async () => {
+      isClosed = true
+      await running?.worker.terminate()
+    },
   }
 }
 
