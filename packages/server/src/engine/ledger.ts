@@ -49,6 +49,11 @@ export function hasLocator(artifact: JsonObject): boolean {
   })
 }
 
+/** Where a result is that is kept with its task. */
+export const storedPointer = (taskId: string) => `asyncgate:result/${taskId}`
+
+export const storedArtifact = (taskId: string) => ({ type: 'asyncgate', pointer: storedPointer(taskId) })
+
 export interface Fact {
   readonly receiptType: string
   readonly from: Principal
@@ -191,11 +196,19 @@ function tooLarge(fact: string): GateError {
   )
 }
 
+let last: { readonly body: JsonObject; readonly text: string } | undefined
+
+/** What one claim is given is accepted with one body, receipt after receipt. Bodies are not changed once they are made. */
+function bodyText(body: JsonObject): string {
+  if (last?.body !== body) last = { body, text: canonicalJson(body) }
+  return last.text
+}
+
 export function issueReceipt(
   fact: Fact,
   at: { receiptId: string; tenantId: string; now: number; instance: string },
 ): Receipt {
-  const body = canonicalJson(fact.body)
+  const body = bodyText(fact.body)
   const hash = receiptHash(fact, body)
   return {
     receiptId: at.receiptId,

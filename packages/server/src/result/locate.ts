@@ -2,7 +2,7 @@
 // with somebody else. What no receipt names is no result, unless it is a copy of one.
 import { canonicalJson, GateError } from '@asyncgate/sdk'
 import { channelOf, type Measure, shortened } from '../channel/port.ts'
-import { hashOfJson } from '../engine/ledger.ts'
+import { hashOfJson, storedPointer } from '../engine/ledger.ts'
 import type { JsonObject, Receipt } from '../engine/model.ts'
 import type { TaskView } from '../store/port.ts'
 import type { ResultParts } from './parts.ts'
@@ -29,7 +29,7 @@ export async function locate(
   if (state.status !== 'succeeded') throw notSucceeded(state.status)
   const receipts = await receiptsOf(task, tenantId, parts)
   const { taskId } = definition
-  const own = `asyncgate:result/${taskId}`
+  const own = storedPointer(taskId)
   const artifacts = artifactsOf(receipts.discharging ?? receipts.terminal)
   const wanted = pointer ?? defaultPointer({ own, artifacts, task }, parts)
   if (wanted === own) return heldResult(task, tenantId, receipts.terminal)
@@ -94,7 +94,7 @@ function heldResult(task: TaskView, tenantId: string, { body }: Receipt): Locate
   return {
     taskId,
     tenantId,
-    pointer: `asyncgate:result/${taskId}`,
+    pointer: storedPointer(taskId),
     channel: 'inline',
     contentType: 'application/json',
     expected: { sha256, bytes: null },

@@ -77,6 +77,20 @@ onEveryStore('settle', (open, _kind, store) => {
     expect((await task(bench, lease.task_id)).result?.result).toBe(1)
   })
 
+  verifies('LEASE-9', 'results that no receipt can hold are told apart as well', async () => {
+    const bench = await open(BY_HAND)
+    const large = (letter: string) => letter.repeat(70_000)
+    // With so much beside it, the receipt does not even say what the result's hash is.
+    for (const completion_metadata of [undefined, { filler: 'm'.repeat(65_300) }]) {
+      const lease = await leased(bench)
+      const body = { ...held(lease), result: large('a'), store_result: true, completion_metadata }
+      const first = await bench.call('complete', body)
+      expect(await bench.call('complete', body)).toEqual(first)
+      const other = { ...body, result: large('b') }
+      expect(await refusedWithoutTrace(bench, 'complete', other)).toMatchObject({ code: 'already_settled' })
+    }
+  })
+
   verifies('LEASE-9', 'completions at once give one outcome', async () => {
     const bench = await open(BY_HAND)
     const lease = await leased(bench)

@@ -113,29 +113,30 @@ export function issue(
   return receipt
 }
 
-/** A receipt about a task; parents default to the obligation that it belongs to. */
-export function issueFor(
-  context: Context,
-  task: Task,
-  fact: {
-    receiptType: string
-    from: Principal
-    to: Principal
-    body: JsonObject
-    leaseId?: string
-    parents?: readonly string[]
-    receiptId?: string
-  },
-): Receipt {
-  const whole: Fact = {
+/** What a receipt says of a task; parents default to the obligation that it belongs to. */
+export interface TaskFact {
+  readonly receiptType: string
+  readonly from: Principal
+  readonly to: Principal
+  readonly body: JsonObject
+  readonly leaseId?: string
+  readonly parents?: readonly string[]
+}
+
+export function factFor({ definition }: Task, fact: TaskFact): Fact {
+  return {
     receiptType: fact.receiptType,
     from: fact.from,
     to: fact.to,
     body: fact.body,
-    taskId: task.definition.taskId,
+    taskId: definition.taskId,
     leaseId: fact.leaseId ?? null,
     scheduleId: null,
-    parents: fact.parents ?? [task.definition.assignedReceiptId],
+    parents: fact.parents ?? [definition.assignedReceiptId],
   }
-  return issue(context, whole, fact.receiptId)
+}
+
+/** A receipt about a task; its id may be known before. */
+export function issueFor(context: Context, task: Task, fact: TaskFact & { receiptId?: string }): Receipt {
+  return issue(context, factFor(task, fact), fact.receiptId)
 }

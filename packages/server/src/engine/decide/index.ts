@@ -65,9 +65,8 @@ function freedKeys(view: View, outcome: Outcome): Set<string> {
     if (lease.concurrencyKey !== null && lease.endedAt !== null) keys.add(lease.concurrencyKey)
   }
   for (const { definition, state } of outcome.tasks ?? []) {
-    const wasReady = view.task(definition.taskId)?.state.place === 'ready'
-    if (definition.concurrencyKey !== null && wasReady && state.place === 'none')
-      keys.add(definition.concurrencyKey)
+    if (definition.concurrencyKey === null || state.place !== 'none') continue
+    if (view.task(definition.taskId)?.state.place === 'ready') keys.add(definition.concurrencyKey)
   }
   return keys
 }

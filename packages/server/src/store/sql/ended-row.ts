@@ -5,9 +5,9 @@ import type {
   Settlement,
   Task,
   TaskDefinition,
-  TaskResult,
-  TaskStatus,
+  TerminalStatus,
 } from '../../engine/model.ts'
+import { lastWordFromRow, lastWordToRow, resultFromRow, resultToRow } from './outcome-row.ts'
 import { names, type RowOf } from './session.ts'
 import { STATE_COLUMNS, stateFromRow, type StateRow, stateToRow } from './state-row.ts'
 
@@ -41,7 +41,7 @@ type LastWord =
 export type EndedRow = StateRow &
   LastWord & {
     readonly task_id: string
-    readonly status: TaskStatus
+    readonly status: TerminalStatus
     readonly completed_at: number
     readonly dead_letter: boolean | number
     readonly terminal_receipt_id: string
@@ -60,11 +60,11 @@ export function endedToRow(
     completed_at: state.completedAt,
     dead_letter: state.deadLetter,
     terminal_receipt_id: state.terminalReceiptId,
-    result: state.result,
+    result: state.result && resultToRow(state.result, definition.taskId),
     lease_id: lease?.leaseId ?? null,
     worker_kind: lease?.worker.kind ?? null,
     worker_id: lease?.worker.id ?? null,
-    settlement: lease?.settlement ?? null,
+    settlement: lease?.settlement ? lastWordToRow(lease.settlement, state) : null,
   }
 }
 
@@ -88,18 +88,28 @@ export function endedFromRow(row: EndedRow, definition: TaskDefinition): Task {
       completedAt: row.completed_at,
       deadLetter: Boolean(row.dead_letter),
       terminalReceiptId: row.terminal_receipt_id,
-      result: JSON.parse(row.result) as TaskResult, // written from a TaskResult
+      result: resultFromRow(row),
     },
   }
 }
 
-/** Of a lease that has ended only its last word is asked for; the times that it had are not kept. */
 export function settledFromRow(row: SettlementRow): Lease {
+  return settled(row, JSON.parse(row.settlement) as Settlement) // written from a Settlement
+}
+
+/** The lease that ended the task. */
+export function lastLeaseFromRow(row: EndedRow & SettlementRow): Lease {
+  const facts = { status: row.status, terminalReceiptId: row.terminal_receipt_id }
+  return settled(row, lastWordFromRow(row.settlement, facts))
+}
+
+/** Of a lease that has ended only its last word is asked for; the times that it had are not kept. */
+function settled(row: Omit<SettlementRow, 'settlement'>, settlement: Settlement): Lease {
   return {
     leaseId: row.lease_id,
     taskId: row.task_id,
     worker: { kind: row.worker_kind, id: row.worker_id },
-    settlement: JSON.parse(row.settlement) as Settlement, // written from a Settlement
+    settlement,
     ...OVER,
   }
 }

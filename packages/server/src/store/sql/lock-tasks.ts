@@ -2,7 +2,7 @@
 // the next meanwhile: then it is found on neither.
 import type { Lease, Task } from '../../engine/model.ts'
 import { definitionFromRow } from './definition-row.ts'
-import { endedFromRow, settledFromRow } from './ended-row.ts'
+import { endedFromRow, lastLeaseFromRow } from './ended-row.ts'
 import type { Holding, Holdings } from './holdings.ts'
 import { leasedFromRow, leaseFromRow } from './leased-row.ts'
 import { queuedFromRow } from './queued-row.ts'
@@ -56,7 +56,7 @@ export async function lockTasks(
   for (const row of queued) tasks.set(row.task_id, queuedFromRow(row, defined.get(row.task_id)!))
   for (const row of ended) {
     tasks.set(row.task_id, endedFromRow(row, defined.get(row.task_id)!))
-    if (row.lease_id !== null) leases.set(row.lease_id, settledFromRow(row))
+    if (row.lease_id !== null) leases.set(row.lease_id, lastLeaseFromRow(row))
   }
   return { tasks, leases, strays: [...defined.keys()].filter((taskId) => !tasks.has(taskId)) }
 }

@@ -1,7 +1,8 @@
 // A task on whichever shelf it lies: for who only reads. Nobody but its shelf has a row of it, so that the first that is
 // there is the one.
-import type { Place, Task, TaskResult, TaskStatus } from '../../engine/model.ts'
+import type { Place, Task, TaskStatus, TerminalStatus } from '../../engine/model.ts'
 import { definitionColumns, definitionFromRow, type DefinitionRow } from './definition-row.ts'
+import { resultFromRow } from './outcome-row.ts'
 import type { Words } from './session.ts'
 import { STATE_COLUMNS, stateFromRow, type StateRow } from './state-row.ts'
 
@@ -43,6 +44,17 @@ export interface TaskRow extends DefinitionRow, StateRow {
   readonly result: string | null
 }
 
+type EndedTaskRow = TaskRow & {
+  readonly status: TerminalStatus
+  readonly completed_at: number
+  readonly result: string
+}
+
+/** These columns are of one shelf: with the result the others are there. */
+function isEnded(row: TaskRow): row is EndedTaskRow {
+  return row.result !== null
+}
+
 export function taskFromRow(row: TaskRow): Task {
   return {
     definition: definitionFromRow(row),
@@ -53,7 +65,7 @@ export function taskFromRow(row: TaskRow): Task {
       completedAt: row.completed_at,
       deadLetter: Boolean(row.dead_letter),
       terminalReceiptId: row.terminal_receipt_id,
-      result: row.result === null ? null : (JSON.parse(row.result) as TaskResult), // written from a TaskResult
+      result: isEnded(row) ? resultFromRow(row) : null,
     },
   }
 }
