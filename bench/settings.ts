@@ -16,6 +16,8 @@ export interface Settings {
   /** Absent: the scenario's own. */
   readonly count: number | undefined
   readonly instances: number
+  /** Server processes behind one port, on PostgreSQL. */
+  readonly processes: number
   /** Write CPU profiles of our server and say where its time goes. */
   readonly profile: boolean
 }
@@ -34,6 +36,7 @@ export function readSettings(args: readonly string[]): Settings {
     repeat: whole('repeat', values.repeat) ?? 3,
     count: whole('count', values.count),
     instances: whole('instances', values.instances) ?? 1,
+    processes: whole('processes', values.processes) ?? 1,
     profile: values.profile,
   }
 }
@@ -49,6 +52,7 @@ function parse(args: readonly string[]) {
         repeat: { type: 'string' },
         count: { type: 'string' },
         instances: { type: 'string' },
+        processes: { type: 'string' },
         profile: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -84,7 +88,7 @@ function whole(option: string, text: string | undefined): number | undefined {
 function usage(): string {
   return [
     'npm run bench -- <scenario> [--store sqlite|postgres|memory] [--peers pg-boss,graphile,bullmq,plainjob,no-ledger|none]',
-    '                            [--repeat 3] [--count N] [--instances N] [--profile]',
+    '                            [--repeat 3] [--count N] [--instances N] [--processes N] [--profile]',
     '',
     'Scenarios:',
     ...scenarioNames().map(([name, about]) => `  ${name.padEnd(18)} ${about}`),

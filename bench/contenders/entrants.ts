@@ -21,9 +21,19 @@ export async function chooseEntrants(
   bench: Bench,
   options: EntrantOptions = {},
 ): Promise<readonly Entrant[]> {
-  const { store, peers = defaultPeers(bench), instances } = bench.settings
-  const label = `AsyncGate, ${STORE_LABELS[store]}${instances > 1 ? `, ${instances} instances` : ''}`
-  const entrants: Entrant[] = [{ name: 'asyncgate', label, setStage: gateStage(bench, store, { instances }) }]
+  const { store, peers = defaultPeers(bench), instances, processes } = bench.settings
+  const form = [
+    STORE_LABELS[store],
+    ...(instances > 1 ? [`${instances} instances`] : []),
+    ...(processes > 1 ? [`${processes} processes`] : []),
+  ]
+  const entrants: Entrant[] = [
+    {
+      name: 'asyncgate',
+      label: `AsyncGate, ${form.join(', ')}`,
+      setStage: gateStage(bench, store, { instances, processes }),
+    },
+  ]
   for (const peer of peers) {
     const missing = await reasonMissing(peer)
     if (missing === undefined) entrants.push(...FORMS[peer](bench, options))

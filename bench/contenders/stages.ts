@@ -25,13 +25,14 @@ export type SetStage = () => Promise<Stage>
 
 export interface GateForm {
   readonly instances?: number
+  readonly processes?: number
   readonly withoutLedger?: boolean
 }
 
 export function gateStage(
   bench: Bench,
   store: StoreName,
-  { instances = 1, withoutLedger = false }: GateForm = {},
+  { instances = 1, processes = 1, withoutLedger = false }: GateForm = {},
 ): SetStage {
   return async () => {
     const ground = store === 'postgres' ? await bench.postgres() : undefined
@@ -42,6 +43,7 @@ export function gateStage(
       database: url,
       profileFolder: withoutLedger ? undefined : bench.profileFolder,
       withoutLedger,
+      env: { ASYNCGATE_PROCESSES: String(processes) },
     })
     const others = []
     while (others.length < instances - 1) others.push(await startGateServer(bench.lab, { database: url }))
