@@ -45,9 +45,13 @@ const acts = {
       }
     }
   },
+  /** Fails when a worker did. */
+  async check() {
+    if (failure) throw failure
+  },
   /** From creation to the answered claim, of all that were served since the last time; fails when a worker did. */
   async takeLatencies() {
-    if (failure) throw failure
+    await acts.check()
     const taken = latencies
     latencies = []
     return taken

@@ -46,11 +46,11 @@ async function measure(bench: Bench, count: number): Promise<Figures> {
   try {
     await producer.ask('open', { contender: 'asyncgate', target: gate.stage.targets[0] })
     await Promise.all(waiters.map((waiter, at) => waiter.ask('wait', shareOf(gate, count, at))))
-    await untilWaiting(gate, count)
+    await untilWaiting(gate, waiters, count)
     const idle = await idleShare(gate.stage.serverPid ?? 0)
     await producer.ask('addPaced', { from: 0, ...STEADY })
     const steady = await served(waiters, STEADY.count)
-    await untilWaiting(gate, count)
+    await untilWaiting(gate, waiters, count)
     await producer.ask('addInBatches', { from: 0, count, callers: 1, batchSize: 1_000 })
     const burst = await served(waiters, count)
     return {
@@ -70,10 +70,16 @@ function shareOf({ address }: OwnGate, count: number, at: number) {
   return { address, from: at * each, count: Math.min(each, count - at * each) }
 }
 
-async function untilWaiting({ caller }: OwnGate, count: number): Promise<void> {
+/** Without one that failed they would never be all. */
+async function untilWaiting(
+  { caller }: OwnGate,
+  waiters: readonly Player<WaitingActs>[],
+  count: number,
+): Promise<void> {
   for (;;) {
     const health = (await caller.ask('call', { path: '/health' })) as { waiting_claims: number }
     if (health.waiting_claims >= count) return
+    for (const waiter of waiters) await waiter.ask('check')
     await sleep(100)
   }
 }
