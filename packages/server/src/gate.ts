@@ -17,7 +17,7 @@ import { type Audit, createAudit, FROM_WITHIN } from './facade/audit.ts'
 import { createDispatch, type Dispatch } from './facade/dispatch.ts'
 import { createHandlers } from './facade/handlers/index.ts'
 import { createHostGuard, createOriginGuard } from './facade/host-guard.ts'
-import { createHttp } from './facade/http.ts'
+import { createHttp, listen } from './facade/http.ts'
 import type { OAuth, OAuthSurroundings } from './facade/oauth/index.ts'
 import { createCertificateKeeper, readTls } from './facade/tls.ts'
 import { createIds, type Ids, type Random, systemIds, systemRandom } from './ids.ts'
@@ -90,11 +90,6 @@ export interface RunningGate extends Omit<Gate, 'stop'> {
  * second that `dev` gives its worker, the process is gone within ten.
  */
 const STOP_MS_MAX = 8_500
-/**
- * Connections that wait to be taken in; the system may allow fewer. After a restart thousands of workers come at once: beyond
- * Node's own 511, they waited a second for their next try, and one in ten thousand was reset.
- */
-const BACKLOG = 4_096
 const PRUNE_INTERVAL_MS = 3_600_000
 const CERTIFICATE_INTERVAL_MS = 30_000
 const COLLECT_INTERVAL_MS = 60_000
@@ -255,8 +250,7 @@ export async function startGate(config: Config, parts: GateParts = {}): Promise<
     metrics: parts.figuresOfAll ?? gate.metrics.text,
     metricsPublic: config.metrics.public || config.auth.mode === 'dev',
   })
-  const listening = { host: config.host, port: config.port, backlog: BACKLOG }
-  const url = await app.listen(listening).catch(async (error: unknown) => {
+  const url = await listen(app, config).catch(async (error: unknown) => {
     await gate.stop()
     throw error
   })

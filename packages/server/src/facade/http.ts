@@ -123,6 +123,20 @@ export function createHttp(parts: HttpParts): FastifyInstance {
   return app
 }
 
+/**
+ * Connections that wait to be taken in; the system may allow fewer. After a restart thousands of workers come at once: beyond
+ * Node's own 511, they waited a second for their next try, and one in ten thousand was reset.
+ */
+const BACKLOG = 4_096
+
+/** Gives the address. */
+export function listen(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<string> {
+  return app.listen({ host, port, backlog: BACKLOG })
+}
+
 function refusalOf(check: () => void, noteAs: (error: GateError) => void): GateError | undefined {
   try {
     check()

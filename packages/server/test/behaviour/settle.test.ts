@@ -28,6 +28,7 @@ const UNKNOWN = '01900000-0000-7000-8000-000000000000'
 const named = ({ task_id, lease_id }: { task_id: string; lease_id: string }) => ({ task_id, lease_id })
 const settle = (bench: Bench, outcomes: Settle['outcomes'], more: Partial<Settle> = {}) =>
   bench.call('settle', { worker_id: WORKER, outcomes, ...more })
+const stored = (taskId: string) => ({ type: 'asyncgate', pointer: `asyncgate:result/${taskId}` })
 const createMany = (bench: Bench, count: number) =>
   bench.call('createTasks', { tasks: Array.from({ length: count }, () => ({ type: 'work' })) })
 
@@ -69,6 +70,7 @@ onEveryStore('settle', (open, _kind, store) => {
       { ...held(lease), result: 2, store_result: true },
       { ...held(lease), result: 1 },
       { ...held(lease), result: 1, store_result: true, result_summary: 'x' },
+      { ...held(lease), result: 1, artifacts: [stored(lease.task_id)] },
     ]
     for (const other of others) {
       const refusal = await refusedWithoutTrace(bench, 'complete', other)
@@ -76,6 +78,20 @@ onEveryStore('settle', (open, _kind, store) => {
     }
     expect((await task(bench, lease.task_id)).result?.result).toBe(1)
   })
+
+  verifies(
+    'LEASE-9',
+    'that a result is stored may be said by an artifact, and is another completion',
+    async () => {
+      const bench = await open(BY_HAND)
+      const lease = await leased(bench)
+      const body = { ...held(lease), result: 1, artifacts: [stored(lease.task_id)] }
+      const first = await bench.call('complete', body)
+      expect(await bench.call('complete', body)).toEqual(first)
+      const other = { ...held(lease), result: 1, store_result: true }
+      expect(await refusedWithoutTrace(bench, 'complete', other)).toMatchObject({ code: 'already_settled' })
+    },
+  )
 
   verifies('LEASE-9', 'results that no receipt can hold are told apart as well', async () => {
     const bench = await open(BY_HAND)

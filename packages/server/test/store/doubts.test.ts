@@ -1,14 +1,10 @@
 // The check of what is open against the receipts: whatever is changed behind the store's back, it names the obligation.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Store } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
-import { createSqliteStore } from '../../src/store/sqlite/index.ts'
 import { createMigratedDatabase } from '../database.ts'
+import { openBehindSqlite } from './behind-sqlite.ts'
 import { AGENT, createRig } from './rig.ts'
 
 interface Opened {
@@ -20,16 +16,7 @@ interface Opened {
 const OPEN: Record<string, () => Promise<Opened>> = { sqlite: openSqlite, postgres: openPostgres }
 
 async function openSqlite(): Promise<Opened> {
-  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-doubts-'))
-  const path = join(folder, 'gate.db')
-  const store = await createSqliteStore({ path })
-  await store.migrate()
-  const raw = new DatabaseSync(path)
-  onTestFinished(async () => {
-    raw.close()
-    await store.close()
-    await rm(folder, { recursive: true })
-  })
+  const { store, raw } = await openBehindSqlite()
   return { store, change: async (sql) => raw.exec(sql) }
 }
 

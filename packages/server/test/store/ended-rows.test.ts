@@ -1,18 +1,14 @@
 // Tasks that an earlier version ended: their rows say everything themselves, and a completion was told from another by a hash
 // of all that the worker had said.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { CompleteCommand } from '../../src/engine/command.ts'
 import { hashOfJson } from '../../src/engine/ledger.ts'
 import type { Settlement } from '../../src/engine/model.ts'
-import { createSqliteStore } from '../../src/store/sqlite/index.ts'
-import { complete, createRig } from './rig.ts'
+import { openBehindSqlite } from './behind-sqlite.ts'
+import { complete, createRig, POLICY } from './rig.ts'
 
 test('what an earlier version ended is read as it was, and its completion may be repeated', async () => {
-  const { store, raw } = await openSqlite()
+  const { store, raw } = await openBehindSqlite()
   const rig = createRig(store)
   await rig.create()
   const [grant] = await rig.claim()
@@ -37,16 +33,20 @@ test('what an earlier version ended is read as it was, and its completion may be
   await expect(rig.ask({ ...command, resultSummary: 'another' })).rejects.toThrow('already settled')
 })
 
-async function openSqlite() {
-  const folder = await mkdtemp(join(tmpdir(), 'asyncgate-ended-'))
-  const path = join(folder, 'gate.db')
-  const store = await createSqliteStore({ path })
-  await store.migrate()
-  const raw = new DatabaseSync(path)
-  onTestFinished(async () => {
-    raw.close()
-    await store.close()
-    await rm(folder, { recursive: true })
-  })
-  return { store, raw }
-}
+test('a completion may be repeated when receipts may hold more or less than before', async () => {
+  const { store } = await openBehindSqlite()
+  const limited = (maxBodyBytes: number) => ({ ...POLICY, receipts: { ...POLICY.receipts, maxBodyBytes } })
+  for (const [before, after] of [
+    [65_536, 4_096],
+    [4_096, 65_536],
+  ] as const) {
+    const rig = createRig(store, { policy: limited(before) })
+    await rig.create()
+    const [grant] = await rig.claim()
+    const command = { ...complete(grant!), result: 'x'.repeat(10_000) } as CompleteCommand // it makes one
+    const reply = await rig.ask(command)
+    const later = createRig(store, { policy: limited(after), tenantId: rig.tenantId })
+    expect(await later.ask(command)).toEqual(reply)
+    await expect(later.ask({ ...command, result: 'y'.repeat(10_000) })).rejects.toThrow('already settled')
+  }
+})

@@ -3,7 +3,7 @@ import { GateError } from '@asyncgate/sdk'
 import { iso } from '../../clock.ts'
 import type { CompleteCommand, FailCommand, LeaseCommand } from '../command.ts'
 import type { Outcome, View } from '../draft.ts'
-import { bodyOf, fits, hashOfJson, isLocated, receiptHash, storedArtifact } from '../ledger.ts'
+import { bodyOf, fits, hashOfJson, isLocated, receiptHash, storedArtifact, storedPointer } from '../ledger.ts'
 import type { JsonObject, Lease, LeaseEnd, Receipt, Settlement, Task } from '../model.ts'
 import { SYSTEM } from '../model.ts'
 import { UNLINKABLE_AFTER_MS } from '../policy.ts'
@@ -27,7 +27,7 @@ import { finish, howToRetrieve } from './finish.ts'
 type SettleCommand = CompleteCommand | FailCommand | Extract<LeaseCommand, { kind: 'release' }>
 
 export function decideSettle(view: View, command: SettleCommand, context: Context): Outcome {
-  const first = firstAnswer(view, command, context)
+  const first = firstAnswer(view, command)
   if (first !== null) return { reply: first }
   const held = heldLease(view, command, context.now)
   const outcome = settle(view, command, held, context)
@@ -54,13 +54,13 @@ function requestHashOf(command: SettleCommand): string {
   })
 }
 
-function firstAnswer(view: View, command: SettleCommand, context: Context): JsonObject | null {
+function firstAnswer(view: View, command: SettleCommand): JsonObject | null {
   const lease = view.lease(command.leaseId)
   if (!lease?.settlement || !holds(lease, command)) return null
   const { settlement } = lease
   if (settlement.action !== command.kind) return null
   const task = knownTask(view, command.taskId)
-  if (isRepeated(settlement, command, task, context)) return settlement.reply
+  if (isRepeated(settlement, command, task)) return settlement.reply
   throw new GateError(
     'already_settled',
     `This lease was already settled by another ${command.kind}. The first one stands; there is nothing left to do.`,
@@ -68,40 +68,48 @@ function firstAnswer(view: View, command: SettleCommand, context: Context): Json
   )
 }
 
-/** The same in every member, or a completion that would leave the same receipt. */
-function isRepeated(settlement: Settlement, command: SettleCommand, task: Task, context: Context): boolean {
-  if (settlement.requestHash === requestHashOf(command)) return true
-  if (command.kind !== 'complete') return false
-  const { fact } = completion(command, task, context)
-  return settlement.requestHash === receiptHash(factFor(task, fact))
+/** The same in every member, or a completion that would leave the same receipt, whatever may fit into one by now. */
+function isRepeated({ requestHash }: Settlement, command: SettleCommand, task: Task): boolean {
+  if (requestHash === requestHashOf(command)) return true
+  if (command.kind !== 'complete' || namesOwnStore(command)) return false
+  const { bodies, factWith } = completion(command, task)
+  const hashWith = (body: JsonObject) => receiptHash(factFor(task, factWith(body)))
+  return requestHash === hashWith(bodies.whole) || requestHash === hashWith(bodies.pointing())
 }
 
 function remember(lease: Lease, by: { command: SettleCommand; outcome: Settled; now: number }): Lease {
-  const receipt = by.outcome.receipts?.[0]
+  const { command, outcome, now } = by
+  const receipt = outcome.receipts?.[0]
   const settlement: Settlement = {
-    action: by.command.kind,
-    requestHash: receipt && saysAll(receipt) ? receipt.hash : requestHashOf(by.command),
-    reply: by.outcome.reply,
+    action: command.kind,
+    requestHash: receipt && saysAll(receipt, command) ? receipt.hash : requestHashOf(command),
+    reply: outcome.reply,
     receiptId: receipt?.receiptId ?? null,
   }
-  return { ...ended(lease, by.now, by.outcome.end), settlement }
+  return { ...ended(lease, now, outcome.end), settlement }
 }
 
 /**
  * Whether its hash stands for all that the worker said: that need not be hashed again, for 3 of the 60 µs that a drained task
  * takes. A completion's does, but for a result that is too large to be bound by it.
  */
-function saysAll({ receiptType, body }: Receipt): boolean {
-  return receiptType === 'task.completed' && ('result_payload' in body || 'result_sha256' in body)
+function saysAll({ body }: Receipt, command: SettleCommand): boolean {
+  const isBound = 'result_payload' in body || 'result_sha256' in body
+  return command.kind === 'complete' && isBound && !namesOwnStore(command)
+}
+
+/** Whether it says by an artifact what `store_result` says: the receipts of the two are the same. */
+function namesOwnStore({ artifacts, taskId }: CompleteCommand): boolean {
+  return artifacts.some(({ pointer }) => pointer === storedPointer(taskId))
 }
 
 function complete(command: CompleteCommand, { task, lease }: Held, context: Context): Settled {
   const status = nextStatus(task.state.status, 'complete')!
   const { taskId } = task.definition
-  const { artifacts, located, fact } = completion(command, task, context)
+  const { artifacts, located, bodies, factWith } = completion(command, task)
   if (!located && context.policy.receipts.locatability === 'strict') throw unlocated()
 
-  const receipt = issueFor(context, task, fact)
+  const receipt = issueFor(context, task, factWith(fitting(bodies, context)))
   const ending = finish(context, task, {
     status: 'succeeded',
     result: command.result,
@@ -123,40 +131,45 @@ function complete(command: CompleteCommand, { task, lease }: Held, context: Cont
   }
 }
 
-/** What a completion says of its task. */
-function completion(command: CompleteCommand, task: Task, context: Context) {
-  const { taskId, assignedReceiptId } = task.definition
+/** What a completion says of its task, with one of its bodies. */
+function completion(command: CompleteCommand, task: Task) {
+  const { taskId, assignedReceiptId, recipient } = task.definition
   const artifacts = command.storeResult ? [...command.artifacts, storedArtifact(taskId)] : command.artifacts
   const located = isLocated(artifacts, command.deliveryProof)
-  const fact: TaskFact = {
+  const factWith = (body: JsonObject): TaskFact => ({
     receiptType: 'task.completed',
     from: command.worker,
-    to: task.definition.recipient,
+    to: recipient,
     leaseId: command.leaseId,
     parents: located ? [assignedReceiptId] : [],
-    body: completedBody(command, { task, artifacts, context }),
-  }
-  return { artifacts, located, fact }
+    body,
+  })
+  return { artifacts, located, bodies: completedBodies(command, task, artifacts), factWith }
 }
 
-function completedBody(
-  command: CompleteCommand,
-  { task, artifacts, context }: { task: Task; artifacts: readonly JsonObject[]; context: Context },
-): JsonObject {
+/** With the result, with where it is and its hash, or with neither. */
+function completedBodies(command: CompleteCommand, task: Task, artifacts: readonly JsonObject[]) {
   const facts = bodyOf({
     result_summary: command.resultSummary,
     ...(artifacts.length > 0 ? { artifacts } : {}),
     ...(command.deliveryProof === null ? {} : { delivery_proof: command.deliveryProof }),
     ...(command.completionMetadata === null ? {} : { completion_metadata: command.completionMetadata }),
   })
-  const whole = { ...facts, result_payload: command.result }
-  if (fits(whole, context.policy)) return whole
-  const pointing = {
-    ...facts,
-    how_to_retrieve: howToRetrieve(task),
-    result_sha256: hashOfJson(command.result),
+  return {
+    whole: { ...facts, result_payload: command.result },
+    pointing: () => ({
+      ...facts,
+      how_to_retrieve: howToRetrieve(task),
+      result_sha256: hashOfJson(command.result),
+    }),
+    facts,
   }
-  return fits(pointing, context.policy) ? pointing : facts
+}
+
+function fitting(bodies: ReturnType<typeof completedBodies>, { policy }: Context): JsonObject {
+  if (fits(bodies.whole, policy)) return bodies.whole
+  const pointing = bodies.pointing()
+  return fits(pointing, policy) ? pointing : bodies.facts
 }
 
 function unlocated(): GateError {
