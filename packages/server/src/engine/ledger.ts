@@ -196,19 +196,11 @@ function tooLarge(fact: string): GateError {
   )
 }
 
-let last: { readonly body: JsonObject; readonly text: string } | undefined
-
-/** What one claim is given is accepted with one body, receipt after receipt. Bodies are not changed once they are made. */
-function bodyText(body: JsonObject): string {
-  if (last?.body !== body) last = { body, text: canonicalJson(body) }
-  return last.text
-}
-
 export function issueReceipt(
   fact: Fact,
   at: { receiptId: string; tenantId: string; now: number; instance: string },
 ): Receipt {
-  const body = bodyText(fact.body)
+  const body = canonicalJson(fact.body)
   const hash = receiptHash(fact, body)
   return {
     receiptId: at.receiptId,

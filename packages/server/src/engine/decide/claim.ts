@@ -65,14 +65,9 @@ function grant(before: Task, command: ClaimCommand, context: Context): Outcome {
   }
 }
 
-/** One for all that a claim is given: it is written down once. */
-const acceptedBodies = new WeakMap<ClaimCommand, JsonObject>()
-
 /** A worker with more capabilities than a receipt can hold is recorded with those that the task asked of it. */
-function acceptedBody({ definition }: Task, command: ClaimCommand, { policy }: Context): JsonObject {
-  const { filter } = command
-  const body = acceptedBodies.get(command) ?? bodyOf({ worker_capabilities: filter.capabilities })
-  acceptedBodies.set(command, body)
+function acceptedBody({ definition }: Task, { filter }: ClaimCommand, { policy }: Context): JsonObject {
+  const body = bodyOf({ worker_capabilities: filter.capabilities })
   if (fits(body, policy)) return body
   const required = new Set(definition.capabilities.map((name) => name.toLowerCase()))
   return bodyOf({ worker_capabilities: filter.capabilities.filter((name) => required.has(name)) })
