@@ -124,8 +124,8 @@ export function createHttp(parts: HttpParts): FastifyInstance {
 }
 
 /**
- * Connections that wait to be taken in; the system may allow fewer. After a restart thousands of workers come at once: beyond
- * Node's own 511, they waited a second for their next try, and one in ten thousand was reset.
+ * Connections that wait to be taken in; the system may allow fewer. After a restart thousands of workers come at once: with
+ * Node's own 511, the queue overflowed when ten thousand did, and one of them was seen to be reset.
  */
 const BACKLOG = 4_096
 

@@ -90,7 +90,7 @@ function remember(lease: Lease, by: { command: SettleCommand; outcome: Settled; 
 }
 
 /**
- * Whether its hash stands for all that the worker said: that need not be hashed again, for 1.5 of the 60 µs that a drained task
+ * Whether its hash stands for all that the worker said: that need not be hashed again, for about one of the 60 µs that a drained task
  * takes. A completion's does, but for a result that is too large to be bound by it.
  */
 function saysAll({ body }: Receipt, command: SettleCommand): boolean {
