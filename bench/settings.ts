@@ -5,7 +5,7 @@ import { isScenarioName, type ScenarioName, scenarioNames } from './scenarios/in
 
 export const STORES = ['sqlite', 'postgres', 'memory'] as const
 export type StoreName = (typeof STORES)[number]
-export const PEERS: readonly PeerName[] = ['pg-boss', 'graphile', 'bullmq', 'plainjob', 'no-ledger']
+export const PEERS: readonly PeerName[] = ['pg-boss', 'graphile', 'bullmq', 'plainjob', 'sdk', 'no-ledger']
 
 export interface Settings {
   readonly scenario: ScenarioName
@@ -87,7 +87,7 @@ function whole(option: string, text: string | undefined): number | undefined {
 
 function usage(): string {
   return [
-    'npm run bench -- <scenario> [--store sqlite|postgres|memory] [--peers pg-boss,graphile,bullmq,plainjob,no-ledger|none]',
+    'npm run bench -- <scenario> [--store sqlite|postgres|memory] [--peers pg-boss,graphile,bullmq,plainjob,sdk,no-ledger|none]',
     '                            [--repeat 3] [--count N] [--instances N] [--processes N] [--profile]',
     '',
     'Scenarios:',

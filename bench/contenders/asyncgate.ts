@@ -2,6 +2,7 @@
 // reports a batch and claims the next one with one settle.
 import type { ConsumeOptions, Consuming, OpenQueue, Queue, Work } from '../players/queue.ts'
 import { createGateClient, type GateClient } from './gate-client.ts'
+import { type Health, unfinishedIn } from './gate-health.ts'
 
 const TYPE = 'bench'
 /** One connection for each caller and each loop of the worker. */
@@ -35,22 +36,10 @@ export const openAsyncGate: OpenQueue = async ({ url, options }) => {
       if (!reply.tasks.every(({ task_id }) => task_id)) throw new Error('a batch was created in part')
     },
     consume: async (consuming) => startWorker(client, consuming),
-    async unfinished() {
-      const { tasks, open_obligations: open } = await client.get<Health>('/health')
-      const running = (tasks['queued'] ?? 0) + (tasks['leased'] ?? 0) + (tasks['running'] ?? 0)
-      // Done means proved: as many obligations are open as there are tasks that have not ended.
-      if (open !== running)
-        throw new Error(`${running} tasks are under way, but ${open} obligations are open`)
-      return running
-    },
+    unfinished: async () => unfinishedIn(await client.get<Health>('/health')),
     close: () => client.close(),
   }
   return queue
-}
-
-interface Health {
-  readonly tasks: Readonly<Record<string, number>>
-  readonly open_obligations: number
 }
 
 function startWorker(client: GateClient, options: ConsumeOptions): Consuming {

@@ -56,6 +56,7 @@ function defaultPeers({ settings: { store } }: Bench): readonly PeerName[] {
 
 /** The package whose presence decides, and whose version is shown. */
 const PACKAGES: Readonly<Record<PeerName, string>> = {
+  sdk: '@asyncgate/sdk',
   'no-ledger': 'pg',
   'pg-boss': 'pg-boss',
   graphile: 'graphile-worker',
@@ -64,6 +65,9 @@ const PACKAGES: Readonly<Record<PeerName, string>> = {
 }
 
 const FORMS: Readonly<Record<PeerName, (bench: Bench, options: EntrantOptions) => readonly Entrant[]>> = {
+  sdk: (bench) => [
+    { name: 'sdk', label: 'AsyncGate through its SDK', setStage: gateStage(bench, bench.settings.store) },
+  ],
   'no-ledger': (bench) => [
     {
       name: 'asyncgate',

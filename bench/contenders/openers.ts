@@ -3,6 +3,7 @@ import type { OpenQueue } from '../players/queue.ts'
 
 export const openers = {
   asyncgate: async () => (await import('./asyncgate.ts')).openAsyncGate,
+  sdk: async () => (await import('./asyncgate-sdk.ts')).openAsyncGateSdk,
   'pg-boss': async () => (await import('./pg-boss.ts')).openPgBoss,
   graphile: async () => (await import('./graphile.ts')).openGraphile,
   bullmq: async () => (await import('./bullmq.ts')).openBullmq,

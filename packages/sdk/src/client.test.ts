@@ -225,3 +225,9 @@ test.each([
 ])('an address that cannot be one is refused at once: %s', (url, says) => {
   expect(() => createClient({ url: url as string })).toThrow(`The url of the server ${says}. Give one`)
 })
+
+test('an address with a password in it is refused at once, and not repeated', () => {
+  const create = () => createClient({ url: 'http://me:secret@gate:1' })
+  expect(create).toThrow('Give a key as apiKey')
+  expect(create).not.toThrow('secret')
+})

@@ -2,9 +2,11 @@
 import type { z } from 'zod'
 import { type ContentCalls, createContentCalls } from './client/content.ts'
 import { systemIds } from './client/ids.ts'
+import { overNode } from './client/node-transport.ts'
 import { reach, type Wire } from './client/reach.ts'
 import { rememberWire } from './client/wires.ts'
 import { isSafeToRepeat, type Retry, withRetries } from './client/retry.ts'
+import { overFetch } from './client/transport.ts'
 import { contract, type GateContract, type OperationKey } from './contract/index.ts'
 import type { Input, Operation } from './contract/operation.ts'
 
@@ -23,6 +25,7 @@ export interface ClientOptions {
    * unless it asks for another delay. `{ max }` for fewer or more repeats, `false` to fail at once.
    */
   readonly retry?: Retry | false
+  /** Instead of what the runtime has; default on Node its own HTTP client, elsewhere its fetch. */
   readonly fetch?: typeof fetch
   /** Where idempotency keys come from. */
   readonly ids?: { next(): string }
@@ -49,11 +52,10 @@ export type Client = { readonly [K in OperationKey]: Call<GateContract[K]> } & R
 type Fields = Record<string, unknown>
 
 export function createClient(options: ClientOptions): Client {
-  const wire: Wire = {
-    url: baseOf(options.url),
-    apiKey: options.apiKey,
-    fetch: options.fetch ?? globalThis.fetch,
-  }
+  const url = baseOf(options.url)
+  const own = options.fetch === undefined ? overNode(url) : undefined
+  const send = options.fetch ?? globalThis.fetch
+  const wire: Wire = { url, apiKey: options.apiKey, transport: own ?? overFetch(url, send), fetch: send }
   const methods = (Object.keys(contract) as OperationKey[]).map(
     (key) => [key, methodOf(key, wire, options)] as const,
   )
@@ -68,7 +70,11 @@ export function createClient(options: ClientOptions): Client {
 
 /** Said at once: a call would be repeated for minutes before it gave up. */
 function baseOf(url: string | undefined): string {
-  const protocol = URL.parse(url ?? '')?.protocol
+  const { protocol, username, password } = URL.parse(url ?? '') ?? {}
+  if (username || password)
+    throw new TypeError(
+      'The url of the server has a name or password in it. Give a key as apiKey, and the url without.',
+    )
   if (url !== undefined && (protocol === 'http:' || protocol === 'https:')) return url.replace(/\/+$/, '')
   throw new TypeError(
     `The url of the server is ${url === undefined ? 'missing' : `"${url}"`}. Give one that begins with http:// or https://, as in ` +

@@ -4,7 +4,7 @@ import { contract, type GateContract } from '../contract/index.ts'
 import { contentRouteOf, type Input, type Operation } from '../contract/operation.ts'
 import { GateError } from '../errors.ts'
 import { createHasher } from '../worker/sha256.ts'
-import { addressOf, askWith, type Wire } from './reach.ts'
+import { askWith, pathOf, type Wire } from './reach.ts'
 import { type Retry, withRetries } from './retry.ts'
 
 /** Text, bytes, or a stream of bytes, which is read once. */
@@ -61,11 +61,11 @@ export function createContentCalls({ wire, retry: usual, complete }: ContentPart
   return {
     async uploadTaskResult({ content_type: type, ...input }, content, options = {}) {
       const operation: Operation = contract.putTaskResult
-      const url = addressOf(contentRouteOf(operation)!.path, complete(input, operation), wire)
+      const path = pathOf(contentRouteOf(operation)!.path, complete(input, operation))
       const attempt = async () => {
         const { body, sha256 } = outgoing(content, options.onProgress)
         const response = await askWith(
-          { url, method: 'PUT', body, type: type ?? typeOf(content) },
+          { path, method: 'PUT', body, type: type ?? typeOf(content) },
           options.signal,
           wire,
         )
@@ -78,8 +78,8 @@ export function createContentCalls({ wire, retry: usual, complete }: ContentPart
     },
     async downloadTaskResult(input, options = {}) {
       const operation: Operation = contract.fetchTaskResult
-      const url = addressOf(contentRouteOf(operation)!.path, complete({ ...input }, operation), wire)
-      const response = await retrying(() => askWith({ url, method: 'GET' }, options.signal, wire), options)
+      const path = pathOf(contentRouteOf(operation)!.path, complete({ ...input }, operation))
+      const response = await retrying(() => askWith({ path, method: 'GET' }, options.signal, wire), options)
       return downloadOf(response)
     },
   }

@@ -1,10 +1,13 @@
 // One HTTP exchange: an operation's input out, its reply or its error back.
 import { type Operation, routeOf } from '../contract/operation.ts'
 import { type ErrorCode, GateError, isErrorCode } from '../errors.ts'
+import type { Request, Transport } from './transport.ts'
 
 export interface Wire {
   readonly url: string
   readonly apiKey: string | undefined
+  readonly transport: Transport
+  /** For content, which is streamed. */
   readonly fetch: typeof fetch
 }
 
@@ -15,17 +18,17 @@ interface Exchange {
 }
 
 export async function reach({ operation, input, signal }: Exchange, wire: Wire): Promise<unknown> {
-  const { url, ...request } = requestOf(operation, input, wire)
+  const request = requestOf(operation, input, wire)
   return whileReachable(wire, signal, async () => {
-    const response = await wire.fetch(url, { ...request, ...(signal && { signal }) })
-    const body = parse(await response.text())
-    if (response.ok && body !== undefined) return body
-    throw errorOf(response, body, wire.url)
+    const { status, text, header } = await wire.transport(request, signal)
+    const body = parse(text)
+    if (status >= 200 && status < 300 && body !== undefined) return body
+    throw errorOf({ status, header }, body, wire.url)
   })
 }
 
 export interface ContentRequest {
-  readonly url: string
+  readonly path: string
   readonly method: 'PUT' | 'GET'
   readonly body?: Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
   readonly type?: string
@@ -33,7 +36,7 @@ export interface ContentRequest {
 
 /** One exchange of content as it is: the response of a success, its body yet to be read. */
 export function askWith(
-  { url, method, body, type }: ContentRequest,
+  { path, method, body, type }: ContentRequest,
   signal: AbortSignal | undefined,
   wire: Wire,
 ): Promise<Response> {
@@ -41,9 +44,10 @@ export function askWith(
   const streaming = body instanceof ReadableStream ? ({ duplex: 'half' } as const) : {}
   return whileReachable(wire, signal, async () => {
     const request = { method, headers, ...(body && { body }), ...streaming, ...(signal && { signal }) }
-    const response = await wire.fetch(url, request)
+    const response = await wire.fetch(`${wire.url}${path}`, request)
     if (response.ok) return response
-    throw errorOf(response, parse(await response.text()), wire.url)
+    const header = (name: string) => response.headers.get(name)
+    throw errorOf({ status: response.status, header }, parse(await response.text()), wire.url)
   })
 }
 
@@ -58,12 +62,12 @@ async function whileReachable<T>({ url }: Wire, signal: AbortSignal | undefined,
 }
 
 /** The path filled in, and every other field in the query. */
-export function addressOf(path: string, input: Record<string, unknown>, { url }: Wire): string {
+export function pathOf(path: string, input: Record<string, unknown>): string {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
   const rest = Object.entries(input).filter(([name, value]) => !inPath.includes(name) && value !== undefined)
   const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)])).toString()
-  const address = `${url}${fillPath(path, input)}`
-  return query === '' ? address : `${address}?${query}`
+  const filled = fillPath(path, input)
+  return query === '' ? filled : `${filled}?${query}`
 }
 
 function headersOf({ apiKey }: Wire): Record<string, string> {
@@ -72,16 +76,15 @@ function headersOf({ apiKey }: Wire): Record<string, string> {
   return headers
 }
 
-function requestOf(operation: Operation, input: Record<string, unknown>, wire: Wire) {
+function requestOf(operation: Operation, input: Record<string, unknown>, wire: Wire): Request {
   const { method, path, pathFields } = routeOf(operation)
   const headers = headersOf(wire)
-  if (method === 'GET') return { url: addressOf(path, input, wire), method, headers }
+  if (method === 'GET') return { path: pathOf(path, input), method, headers }
   const rest = Object.entries(input).filter(
     ([name, value]) => !pathFields.includes(name) && value !== undefined,
   )
   headers['content-type'] = 'application/json'
-  const url = `${wire.url}${fillPath(path, input)}`
-  return { url, method, headers, body: JSON.stringify(Object.fromEntries(rest)) }
+  return { path: fillPath(path, input), method, headers, body: JSON.stringify(Object.fromEntries(rest)) }
 }
 
 function fillPath(path: string, input: Record<string, unknown>): string {
@@ -101,17 +104,28 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function errorOf(response: Response, body: Record<string, unknown> | undefined, url: string): GateError {
-  const waits = retryAfterOf(response)
+interface Head {
+  readonly status: number
+  header(name: 'retry-after' | 'location'): string | null
+}
+
+function errorOf(
+  { status, header }: Head,
+  body: Record<string, unknown> | undefined,
+  url: string,
+): GateError {
+  const waits = retryAfterOf(header('retry-after'))
   const { error, message, retryable: _known, ...details } = body ?? {}
   if (typeof error === 'string' && isErrorCode(error))
     return new GateError(error, String(message), { ...waits, ...details })
-  const said = `${url} answered ${response.status}, not in AsyncGate's words.`
-  const code = CODES_BY_STATUS[response.status] ?? 'internal_error'
-  return new GateError(code, `${said} Check that the URL is AsyncGate's own.`, {
-    ...waits,
-    http_status: response.status,
-  })
+  const said = `${url} answered ${status}, not in AsyncGate's words.`
+  const code = CODES_BY_STATUS[status] ?? 'internal_error'
+  const location = header('location')
+  const fix =
+    location === null
+      ? "Check that the URL is AsyncGate's own."
+      : `It points to ${location}: is that the URL?`
+  return new GateError(code, `${said} ${fix}`, { ...waits, http_status: status })
 }
 
 /** What proxies in front of a server say. */
@@ -126,14 +140,18 @@ const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'database_unavailable',
 }
 
-function retryAfterOf(response: Response): { retry_after?: number } {
-  const seconds = response.headers.get('retry-after')
+function retryAfterOf(seconds: string | null): { retry_after?: number } {
   return seconds !== null && /^\d{1,9}$/.test(seconds) ? { retry_after: Number(seconds) } : {}
 }
 
 function unreachable(url: string, cause: unknown): GateError {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  const reason = inner instanceof Error ? inner.message : String(inner)
-  const message = `No answer from ${url} (${reason}). Check that the server runs and that the URL is right.`
+  const message = `No answer from ${url} (${reasonOf(cause)}). Check that the server runs and that the URL is right.`
   return new GateError('server_unreachable', message, {}, { cause })
+}
+
+/** fetch hides the reason in a cause, and a name with several addresses has a reason for each. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
+  return cause.cause instanceof Error ? reasonOf(cause.cause) : cause.message
 }

@@ -1,0 +1,161 @@
+// The client on Node's own HTTP client, against servers that answer as these tests tell them to.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { createClient } from '../index.ts'
+import { overNode } from './node-transport.ts'
+
+type Answering = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Scene {
+  readonly url: string
+  readonly server: Server
+  /** Every connection that was taken in. */
+  readonly sockets: Socket[]
+}
+
+async function serve(answer: Answering): Promise<Scene> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  const sockets: Socket[] = []
+  server.on('connection', (socket) => sockets.push(socket))
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, sockets }
+}
+
+const clientOf = ({ url }: Scene) => createClient({ url, apiKey: 'k', retry: false })
+const ok: Answering = (request, response) => request.resume().on('end', () => response.end('{}'))
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk as string
+  return text
+}
+
+test('sends what the operation says, behind the path of the url', async () => {
+  const seen: unknown[] = []
+  const scene = await serve((request, response) => {
+    const { method, url, headers } = request
+    void textOf(request).then((body) => {
+      const { authorization, 'content-type': type, 'content-length': length } = headers
+      seen.push({ method, url, authorization, type, length, body })
+      response.end('{"ok":true}')
+    })
+  })
+  const client = createClient({ url: `${scene.url}/base/`, apiKey: 'k', retry: false })
+  await client.listTasks({ type: 'a b' })
+  await client.cancelTask({ task_id: 't', reason: 'größer' })
+  expect(seen).toEqual([
+    { method: 'GET', url: '/base/v1/tasks?type=a+b', authorization: 'Bearer k', body: '' },
+    {
+      method: 'POST',
+      url: '/base/v1/tasks/t/cancel',
+      authorization: 'Bearer k',
+      type: 'application/json',
+      length: '21',
+      body: '{"reason":"größer"}',
+    },
+  ])
+})
+
+test('reads characters that arrive in two parts', async () => {
+  const bytes = Buffer.from('{"status":"größer"}')
+  const scene = await serve((_request, response) => {
+    response.write(bytes.subarray(0, 13)) // within the ö
+    setImmediate(() => response.end(bytes.subarray(13)))
+  })
+  await expect(clientOf(scene).getConfig()).resolves.toEqual({ status: 'größer' })
+})
+
+test('one call after the other goes over one connection', async () => {
+  const scene = await serve(ok)
+  for (let call = 0; call < 3; call += 1) await clientOf(scene).getConfig()
+  expect(scene.sockets).toHaveLength(1)
+})
+
+test('a kept connection that the server has closed is not used again', async () => {
+  const scene = await serve(ok)
+  await clientOf(scene).getConfig()
+  const closed = once(scene.sockets[0]!, 'close')
+  scene.server.closeIdleConnections()
+  await closed
+  await new Promise((resolve) => setImmediate(resolve)) // the client hears of it with its next look at its sockets
+  await clientOf(scene).getConfig()
+  expect(scene.sockets).toHaveLength(2)
+})
+
+test('an answer that breaks off is none', async () => {
+  const scene = await serve((_request, response) => {
+    response.writeHead(200, { 'content-length': '100' })
+    response.write('{}', () => response.destroy())
+  })
+  await expect(clientOf(scene).getConfig()).rejects.toMatchObject({ code: 'server_unreachable' })
+})
+
+test('a signal ends a call that is under way, and its connection', async () => {
+  const controller = new AbortController()
+  const asked = Promise.withResolvers<Socket>()
+  const scene = await serve(({ socket }) => asked.resolve(socket))
+  const held = clientOf(scene).getConfig({}, { signal: controller.signal })
+  const closed = once(await asked.promise, 'close')
+  controller.abort(new Error('enough'))
+  await expect(held).rejects.toThrow('enough')
+  await closed
+})
+
+test('a signal that has fired sends nothing', async () => {
+  const scene = await serve(ok)
+  const signal = AbortSignal.abort(new Error('enough'))
+  await expect(clientOf(scene).getConfig({}, { signal })).rejects.toThrow('enough')
+  expect(scene.sockets).toHaveLength(0)
+})
+
+test('a server that says nothing is given up', async () => {
+  const scene = await serve(() => {})
+  const transport = overNode(scene.url, { connectMs: 10_000, silenceMs: 20 })!
+  const asked = transport({ method: 'GET', path: '/', headers: {} }, undefined)
+  await expect(asked).rejects.toThrow('no answer within 0.02 s')
+})
+
+test('whoever points elsewhere is not followed, and where to is said', async () => {
+  const scene = await serve((_request, response) =>
+    response.writeHead(308, { location: 'https://gate.example/v1/config' }).end(),
+  )
+  await expect(clientOf(scene).getConfig()).rejects.toMatchObject({
+    message: expect.stringContaining('It points to https://gate.example/v1/config'),
+    details: { http_status: 308 },
+  })
+})
+
+test('the wait that the server asks for is found among its headers', async () => {
+  const scene = await serve((_request, response) =>
+    response.writeHead(503, { 'retry-after': '7' }).end('{"error":"database_unavailable","message":"m"}'),
+  )
+  await expect(clientOf(scene).getConfig()).rejects.toMatchObject({
+    code: 'database_unavailable',
+    details: { retry_after: 7 },
+  })
+})
+
+test.each(['127.0.0.1', 'localhost', '[::1]'])('nobody at %s: the reason is said', async (host) => {
+  const scene = await serve(ok)
+  const { port } = new URL(scene.url)
+  await new Promise((resolve) => scene.server.close(resolve))
+  const client = createClient({ url: `http://${host}:${port}`, retry: false })
+  await expect(client.getConfig()).rejects.toMatchObject({
+    code: 'server_unreachable',
+    message: expect.stringMatching(/\(.*(ECONNREFUSED|EADDRNOTAVAIL|ENETUNREACH).*\)/),
+  })
+})
+
+test('a key that cannot stand in a header is refused without being shown', async () => {
+  const scene = await serve(ok)
+  const client = createClient({ url: scene.url, apiKey: 'secret\n', retry: false })
+  const error = await client.getConfig().catch((thrown: unknown) => thrown)
+  expect(String(error)).toContain('authorization')
+  expect(String(error)).not.toContain('secret')
+})
