@@ -138,9 +138,9 @@ export function createEngine(parts: EngineParts): Engine {
       decide: (snapshot) => {
         // Read here, behind any wait for locks: a lease must not look alive because of it.
         const context = { tenantId, now: clock.now(), ids, random, policy, instance }
-        const { changes: decided, result } = decide(snapshot, commands, context)
+        const { changes: decided, result, mustKnowKeys = false } = decide(snapshot, commands, context)
         const { promoted } = snapshot
-        return { changes: decided, result: { results: result, changes: decided, promoted } }
+        return { changes: decided, result: { results: result, changes: decided, promoted }, mustKnowKeys }
       },
     })
     try {

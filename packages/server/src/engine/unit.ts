@@ -43,6 +43,8 @@ export interface Snapshot {
   readonly leases: ReadonlyMap<string, Lease>
   /** idempotencyHash → taskId; the task is loaded too. */
   readonly idempotent: ReadonlyMap<string, string>
+  /** Whether keys were looked up. If not they are taken for new, which nearly all are; the store refuses to write one twice. */
+  readonly knowsKeys: boolean
   readonly receipts: ReadonlyMap<string, Receipt>
   readonly receiptsByKey: ReadonlyMap<string, Receipt>
   /** assigned receipt id → the receipt that discharged it, or null while it is open. */
@@ -98,6 +100,8 @@ export interface Hint {
 export interface Decision<T> {
   readonly changes: Changes
   readonly result: T
+  /** Decide again with keys looked up, and write none of this. */
+  readonly mustKnowKeys?: boolean
 }
 
 /** What the engine asks of a store: one durable transaction around a decision. See store/port.ts. */

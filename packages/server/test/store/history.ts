@@ -24,7 +24,7 @@ export function history(given: Given): void {
     for (let batch = 0; batch < BATCHES; batch++) {
       now += chance.below(20_000)
       const commands = await choose(sides[1].store, { tenantId, now, chance, known })
-      const [result, wanted] = await Promise.all(sides.map((each) => each.run(commands, now)))
+      const [result, wanted] = await Promise.all(sides.map((each) => each.run(commands, { now, batch })))
       expect(result, `batch ${batch}: ${JSON.stringify(commands)}`).toEqual(wanted)
       learn(known, commands, wanted!)
     }
@@ -36,17 +36,20 @@ export function history(given: Given): void {
 }
 
 function side(store: Store, tenantId: string, seed: number) {
-  const random = createSeededRandom(seed)
-  const ids = createIds({ clock: { now: () => 0, after: () => () => {} }, random })
   return {
     store,
-    run: async (commands: readonly Command[], now: number) => {
+    run: async (commands: readonly Command[], { now, batch }: { now: number; batch: number }) => {
       const results = await store.transact({
         tenantId,
         now,
         needs: needsOf(commands, POLICY),
-        decide: (snapshot) =>
-          decideBatch(snapshot, commands, { tenantId, now, ids, random, policy: POLICY, instance: 'test' }),
+        decide: (snapshot) => {
+          // Of the batch alone: a store may have it decided more than once.
+          const random = createSeededRandom(seed * BATCHES + batch)
+          const ids = createIds({ clock: { now: () => 0, after: () => () => {} }, random })
+          const context = { tenantId, now, ids, random, policy: POLICY, instance: 'test' }
+          return decideBatch(snapshot, commands, context)
+        },
       })
       return results.map((result) => (result.ok ? result : { ok: false, error: result.error.body() }))
     },

@@ -34,7 +34,15 @@ export function decideBatch(
     })
   decideThose(({ kind }) => kind !== 'claim')
   decideThose(({ kind }) => kind === 'claim')
-  return { changes: draft.changes(), result: results }
+  // What is refused may repeat what was accepted before, and is then given the first answer.
+  const mustKnowKeys =
+    !snapshot.knowsKeys && commands.some((command, at) => isKeyed(command) && !results[at]!.ok)
+  return { changes: draft.changes(), result: results, mustKnowKeys }
+}
+
+/** Whether it names what it creates, so that it creates it once. */
+function isKeyed(command: Command): boolean {
+  return command.kind === 'retry' || (command.kind === 'create' && command.task.idempotencyKey !== null)
 }
 
 function attempt(draft: Draft, command: Command, context: Context): Result {

@@ -26,6 +26,7 @@ export function load(tenant: Tenant, needs: Needs, now: number): Snapshot {
     tasks,
     leases: loadLeases(tenant, needs),
     idempotent,
+    knowsKeys: true,
     ...loadReceipts(tenant, needs, tasks),
     candidates,
     activeByKey: countBy(active, (lease) => lease.concurrencyKey),

@@ -52,6 +52,7 @@ export function createPostgresDriver(options: PostgresOptions): Driver {
   return {
     kind: 'postgres',
     commitsAtOnce: COMMITS_AT_ONCE,
+    looksCost: true,
     readerOf: (tenantId) => createReader(toRead, { tenantId }),
     acrossTenants: createReader(toRead, 'every tenant'),
     scanner: createScanner(toRead),

@@ -5,6 +5,7 @@ import { surelyFits } from '../../engine/ledger.ts'
 import { isActive, isTerminal, type Lease, type Task, type TaskDefinition } from '../../engine/model.ts'
 import type { Changes } from '../../engine/unit.ts'
 import { definitionFromRow } from './definition-row.ts'
+import { createDoubts } from './doubts.ts'
 import type { Session } from './session.ts'
 import { readDefinitions } from './statements/tasks.ts'
 
@@ -12,12 +13,6 @@ import { readDefinitions } from './statements/tasks.ts'
 const REMEMBERED_MAX = 10_000
 /** What has a larger payload is read again. */
 const BYTES_MAX = 8_192
-/**
- * What was remembered wrongly costs a commit as much again. Where workers speak now with one instance, now with another, that
- * would be so in every one: so a tenant's next commits look.
- */
-const COMMITS_IN_DOUBT = 50
-
 export interface Holding {
   readonly task: Task
   readonly lease: Lease
@@ -46,8 +41,8 @@ interface Remembered {
 
 export function createHoldings(): Holdings {
   const remembered = new Map<string, Remembered>()
-  /** By tenant, how many commits are still to look. */
-  const doubted = new Map<string, number>()
+  // Where workers speak now with one instance, now with another, what each remembers is often wrong.
+  const doubts = createDoubts()
 
   function definitionOf(tenantId: string, taskId: string): TaskDefinition | undefined {
     const known = remembered.get(taskId)
@@ -73,14 +68,6 @@ export function createHoldings(): Holdings {
     if (before?.lease?.leaseId === lease.leaseId) remembered.set(lease.taskId, { ...before, lease })
   }
 
-  function isInDoubt(tenantId: string): boolean {
-    const left = doubted.get(tenantId)
-    if (left === undefined) return false
-    if (left > 1) doubted.set(tenantId, left - 1)
-    else doubted.delete(tenantId)
-    return true
-  }
-
   return {
     definitions: async (session, tenantId, taskIds) => {
       const found = new Map<string, TaskDefinition>()
@@ -96,7 +83,7 @@ export function createHoldings(): Holdings {
     },
     of: (tenantId, taskIds) => {
       const found: Holding[] = []
-      if (isInDoubt(tenantId)) return found
+      if (doubts.isIn(tenantId)) return found
       for (const taskId of taskIds) {
         const known = remembered.get(taskId)
         if (known?.tenantId === tenantId && known.lease !== null)
@@ -111,7 +98,7 @@ export function createHoldings(): Holdings {
       for (const lease of changedLeases) if (isActive(lease)) noteLease(lease)
     },
     doubt: (tenantId, holdings) => {
-      doubted.set(tenantId, COMMITS_IN_DOUBT)
+      doubts.raise(tenantId)
       for (const { task } of holdings) {
         const known = remembered.get(task.definition.taskId)
         if (known !== undefined) remembered.set(task.definition.taskId, { ...known, lease: null })

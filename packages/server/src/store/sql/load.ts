@@ -37,6 +37,7 @@ export interface Loading {
   readonly holdings: Holdings
   /** What is held and decided by without a look: whoever writes checks it. */
   readonly trusted: readonly Holding[]
+  readonly looksUpKeys: boolean
   /** This unit has not been tried before. */
   readonly isFirst: boolean
   /** How often a task was not found where it was looked for. From then on it is looked for everywhere. */
@@ -51,6 +52,7 @@ export interface Loading {
  */
 export async function load(loading: Loading): Promise<Snapshot | null> {
   const { driver, tx, tenantId, now, needs, keyed, isFirst, strays, promoted, holdings, trusted } = loading
+  const { looksUpKeys } = loading
   const known = new Set(trusted.map(({ task }) => task.definition.taskId))
   const taskIds = uuids(needs.taskIds).filter((taskId) => !known.has(taskId))
   const claiming = needs.claims.length > 0
@@ -78,7 +80,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
       holdings,
     }),
     peekTasks(tx, tenantId, uuids(needs.peekedTaskIds)),
-    idempotentTasks(tx, tenantId, [...needs.idempotencyHashes]),
+    idempotentTasks(tx, tenantId, looksUpKeys ? [...needs.idempotencyHashes] : []),
     receiptsById(tx, tenantId, uuids(needs.receiptIds)),
     receiptsByKey(tx, tenantId, needs.receiptKeys),
     obligationsOfTasks(tx, tenantId, uuids(needs.obligationsOf)),
@@ -124,6 +126,7 @@ export async function load(loading: Loading): Promise<Snapshot | null> {
     tasks,
     leases: await withSettled(loading, locked.leases),
     idempotent: new Map(repeated.map((row) => [row.idempotency_hash!, row.task_id])),
+    knowsKeys: looksUpKeys,
     receipts: new Map([...receipts, ...evidence].map(({ receipt }) => [receipt.receiptId, receipt])),
     receiptsByKey: byKey,
     obligations: new Map(obligations.map((row) => [row.receipt_id, row.discharged_by])),

@@ -190,6 +190,8 @@ export interface ParkedHead {
 export interface Driver {
   readonly kind: Store['kind']
   readonly commitsAtOnce: Store['commitsAtOnce']
+  /** Whether reading before writing takes a round trip. */
+  readonly looksCost: boolean
   /** The tenant's rows and no others, whatever a statement asks for, where the database can hold to that. */
   readerOf(tenantId: string): Session
   /** For the few reads that look across tenants; no caller is answered with what they find. */

@@ -4,6 +4,7 @@ import type { Dependent, Store } from '../port.ts'
 import { createSqlAccounts } from './accounts.ts'
 import { createSqlAudit } from './audit.ts'
 import { createCrowded } from './crowded.ts'
+import { createDoubts } from './doubts.ts'
 import { createSqlClients } from './clients.ts'
 import { toCaller } from './failure.ts'
 import { createHoldings } from './holdings.ts'
@@ -38,6 +39,7 @@ export function createSqlStore(driver: Driver): Store {
   const keyed = new Set<string>()
   const crowded = createCrowded()
   const holdings = createHoldings()
+  const doubts = createDoubts()
 
   const readReceipts = (tenantId: string, receiptIds: readonly string[]) =>
     receiptsById(readerOf(tenantId), tenantId, uuids(receiptIds))
@@ -45,7 +47,7 @@ export function createSqlStore(driver: Driver): Store {
   const store: Store = {
     kind: driver.kind,
     commitsAtOnce: driver.commitsAtOnce,
-    transact: (unit) => transact({ driver, lanes, keyed, crowded, holdings }, unit),
+    transact: (unit) => transact({ driver, lanes, keyed, crowded, holdings, doubts }, unit),
     readTask: async (tenantId, taskId) =>
       isUuid(taskId) ? readTask(readerOf(tenantId), tenantId, taskId) : null,
     listTasks: async (wanted) => {

@@ -3,6 +3,7 @@
 import { type Decision, isEmpty, type Unit } from '../../engine/unit.ts'
 import { activeTasksMaxOf } from '../../engine/usage.ts'
 import type { Crowded } from './crowded.ts'
+import type { Doubts } from './doubts.ts'
 import { StoreFailure, toCaller } from './failure.ts'
 import type { Holding, Holdings } from './holdings.ts'
 import type { Lanes } from './lanes.ts'
@@ -19,6 +20,8 @@ interface Parts {
   readonly keyed: Set<string>
   readonly crowded: Crowded
   readonly holdings: Holdings
+  /** Whether a tenant's idempotency keys are new. */
+  readonly doubts: Doubts
 }
 
 /** What is remembered from one attempt to the next. */
@@ -56,25 +59,32 @@ export async function inTransaction<T>(
 
 /** `null`: something had to be done first; see `load`. */
 async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<Decision<T> | null> {
-  const { driver, keyed, crowded, holdings } = parts
+  const { driver, keyed, crowded, holdings, doubts } = parts
   const tx = await driver.begin(unit.tenantId, found.isFirst ? outlookOn(parts, unit) : undefined)
   const trusted = found.isFirst ? trustedBy(parts, unit) : []
+  const looksUpKeys = !(found.isFirst && takesKeysForNew(parts, unit))
   try {
     // What is not remembered must be locked.
     const mustLock = tx.isOptimistic && trusted.length < unit.needs.taskIds.size
     const snapshot = mustLock
       ? null
-      : await load({ driver, tx, keyed, crowded, holdings, trusted, ...found, ...unit })
+      : await load({ driver, tx, keyed, crowded, holdings, trusted, looksUpKeys, ...found, ...unit })
     if (snapshot === null) {
       // An optimistic one has written nothing.
       await (tx.isOptimistic ? tx.rollback() : tx.commit(Promise.resolve()))
       return null
     }
     const decision = unit.decide(snapshot)
+    if (decision.mustKnowKeys) {
+      doubts.raise(unit.tenantId)
+      await tx.rollback()
+      return null
+    }
     await finish(tx, unit, { decision, trusted }, parts)
     return decision
   } catch (error) {
     if (trusted.length > 0) holdings.doubt(unit.tenantId, trusted)
+    if (!looksUpKeys) doubts.raise(unit.tenantId)
     await tx.rollback()
     throw error
   }
@@ -88,6 +98,14 @@ function trustedBy({ holdings }: Parts, { tenantId, needs }: Unit<unknown>): Hol
   return holdings
     .of(tenantId, needs.heldTaskIds)
     .filter(({ task }) => task.definition.concurrencyKey === null)
+}
+
+/**
+ * Most callers make a key up for each creation, and use it again only if they were not answered. So keys are not looked for: the
+ * unique index refuses one that there is, and then they are. That saves most creations one of two stages.
+ */
+function takesKeysForNew({ driver, doubts }: Parts, { tenantId, needs }: Unit<unknown>): boolean {
+  return driver.looksCost && needs.idempotencyHashes.size > 0 && !doubts.isIn(tenantId)
 }
 
 /**

@@ -86,6 +86,7 @@ function createDriver(writer: Connection, reader: Connection, options: SqliteOpt
     kind: 'sqlite',
     // One is carried out while the log of the other is being flushed.
     commitsAtOnce: 2,
+    looksCost: false,
     // A file has no second wall between tenants: its statements alone keep them apart.
     readerOf: () => durableReader,
     acrossTenants: durableReader,
