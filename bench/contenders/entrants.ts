@@ -65,9 +65,11 @@ const PACKAGES: Readonly<Record<PeerName, string>> = {
 }
 
 const FORMS: Readonly<Record<PeerName, (bench: Bench, options: EntrantOptions) => readonly Entrant[]>> = {
-  sdk: (bench) => [
-    { name: 'sdk', label: 'AsyncGate through its SDK', setStage: gateStage(bench, bench.settings.store) },
-  ],
+  sdk: (bench) => {
+    const { store, instances, processes } = bench.settings
+    const setStage = gateStage(bench, store, { instances, processes })
+    return [{ name: 'sdk', label: 'AsyncGate through its SDK', setStage }]
+  },
   'no-ledger': (bench) => [
     {
       name: 'asyncgate',

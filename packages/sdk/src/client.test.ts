@@ -231,3 +231,7 @@ test('an address with a password in it is refused at once, and not repeated', ()
   expect(create).toThrow('Give a key as apiKey')
   expect(create).not.toThrow('secret')
 })
+
+test('an address that paths cannot be put behind is refused at once', () => {
+  expect(() => createClient({ url: 'http://gate:1/?tenant=x' })).toThrow('ends with "?tenant=x"')
+})

@@ -70,10 +70,14 @@ export function createClient(options: ClientOptions): Client {
 
 /** Said at once: a call would be repeated for minutes before it gave up. */
 function baseOf(url: string | undefined): string {
-  const { protocol, username, password } = URL.parse(url ?? '') ?? {}
+  const { protocol, username, password, search, hash } = URL.parse(url ?? '') ?? {}
   if (username || password)
     throw new TypeError(
       'The url of the server has a name or password in it. Give a key as apiKey, and the url without.',
+    )
+  if (search || hash)
+    throw new TypeError(
+      `The url of the server ends with "${search || hash}". Give it without: paths are put behind it.`,
     )
   if (url !== undefined && (protocol === 'http:' || protocol === 'https:')) return url.replace(/\/+$/, '')
   throw new TypeError(
@@ -87,8 +91,9 @@ function methodOf(key: OperationKey, wire: Wire, options: ClientOptions) {
   const ids = options.ids ?? systemIds
   return async (given: Fields = {}, { signal, retry }: CallOptions = {}): Promise<unknown> => {
     const input = withIdempotencyKeys(key, withPrincipal(given, operation, options.principal), ids)
-    const attempt = () => reach({ operation, input, signal }, wire)
-    if (retry === false || options.retry === false || !isSafeToRepeat(key)) return attempt()
+    const isRepeatable = isSafeToRepeat(key)
+    const attempt = () => reach({ operation, input, isRepeatable, signal }, wire)
+    if (retry === false || options.retry === false || !isRepeatable) return attempt()
     return withRetries(attempt, options.retry ?? {}, signal)
   }
 }

@@ -1,9 +1,17 @@
 // The client of the SDK against a real server over HTTP; what it makes of single replies is tested beside it.
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import https, { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { contract, createClient, type Operation, type OperationKey } from '@asyncgate/sdk'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import sdk from '../../sdk/package.json' with { type: 'json' }
 import { configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
+import { makeCertificate } from './certificate.ts'
 import { verifies } from './requirements.ts'
 
 const KEY = 'the-key-of-the-test'
@@ -80,6 +88,36 @@ verifies('SDK-1', 'a signal ends a call that the server holds', async () => {
   controller.abort(new Error('enough'))
   await expect(held).rejects.toThrow('enough')
 })
+
+verifies(
+  'SDK-1',
+  'over TLS it believes whom Node was told to believe, and says whom it does not',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'asyncgate-sdk-tls-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const { certFile, keyFile } = makeCertificate(folder, 'localhost')
+    const answer = (_request: unknown, response: ServerResponse) => response.end('{"ok":true}')
+    const server = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, answer)
+    onTestFinished(() => void server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    // Set for all of Node, as NODE_EXTRA_CA_CERTS does, before the first client.
+    const believed = https.globalAgent.options
+    believed.ca = await readFile(certFile)
+    believed.checkServerIdentity = () => undefined
+    await expect(createClient({ url, retry: false }).getConfig()).resolves.toEqual({ ok: true })
+    const strange = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, answer)
+    makeCertificate(folder, 'localhost')
+    strange.setSecureContext({ cert: await readFile(certFile), key: await readFile(keyFile) })
+    onTestFinished(() => void strange.close())
+    await once(strange.listen(0, '127.0.0.1'), 'listening')
+    const other = `https://127.0.0.1:${(strange.address() as AddressInfo).port}`
+    await expect(createClient({ url: other, retry: false }).getConfig()).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: expect.stringMatching(/certificate|self.signed|signature/),
+    })
+  },
+)
 
 verifies('SDK-1', 'it needs the schema library and nothing else', () => {
   expect(Object.keys(sdk.dependencies)).toEqual(['zod'])

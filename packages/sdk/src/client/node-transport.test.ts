@@ -77,15 +77,36 @@ test('one call after the other goes over one connection', async () => {
   expect(scene.sockets).toHaveLength(1)
 })
 
-test('a kept connection that the server has closed is not used again', async () => {
-  const scene = await serve(ok)
+/** Keeps a connection, and closes it as the next request is on its way. */
+async function closingKept(): Promise<Scene> {
+  let calls = 0
+  const scene = await serve((request, response) => {
+    calls += 1
+    if (calls === 2) request.socket.destroy()
+    else ok(request, response)
+  })
   await clientOf(scene).getConfig()
-  const closed = once(scene.sockets[0]!, 'close')
-  scene.server.closeIdleConnections()
-  await closed
-  await new Promise((resolve) => setImmediate(resolve)) // the client hears of it with its next look at its sockets
-  await clientOf(scene).getConfig()
+  return scene
+}
+
+test('what may be done twice is sent again at once where a kept connection has been closed', async () => {
+  const scene = await closingKept()
+  await expect(clientOf(scene).getConfig()).resolves.toEqual({})
   expect(scene.sockets).toHaveLength(2)
+})
+
+test('a claim is not sent again', async () => {
+  const scene = await closingKept()
+  const claim = clientOf(scene).leaseNext({ worker_id: 'w' })
+  await expect(claim).rejects.toMatchObject({ code: 'server_unreachable' })
+  expect(scene.sockets).toHaveLength(1)
+})
+
+test('a server that would change the protocol has not answered', async () => {
+  const scene = await serve(({ socket }) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n')
+  })
+  await expect(clientOf(scene).getConfig()).rejects.toMatchObject({ code: 'server_unreachable' })
 })
 
 test('an answer that breaks off is none', async () => {
@@ -117,7 +138,7 @@ test('a signal that has fired sends nothing', async () => {
 test('a server that says nothing is given up', async () => {
   const scene = await serve(() => {})
   const transport = overNode(scene.url, { connectMs: 10_000, silenceMs: 20 })!
-  const asked = transport({ method: 'GET', path: '/', headers: {} }, undefined)
+  const asked = transport({ method: 'GET', path: '/', headers: {}, isRepeatable: true }, undefined)
   await expect(asked).rejects.toThrow('no answer within 0.02 s')
 })
 
@@ -126,6 +147,7 @@ test('whoever points elsewhere is not followed, and where to is said', async () 
     response.writeHead(308, { location: 'https://gate.example/v1/config' }).end(),
   )
   await expect(clientOf(scene).getConfig()).rejects.toMatchObject({
+    code: 'not_found', // which a worker does not wait for to pass
     message: expect.stringContaining('It points to https://gate.example/v1/config'),
     details: { http_status: 308 },
   })

@@ -14,11 +14,13 @@ export interface Wire {
 interface Exchange {
   readonly operation: Operation
   readonly input: Record<string, unknown>
+  readonly isRepeatable: boolean
   readonly signal: AbortSignal | undefined
 }
 
-export async function reach({ operation, input, signal }: Exchange, wire: Wire): Promise<unknown> {
-  const request = requestOf(operation, input, wire)
+export async function reach(exchange: Exchange, wire: Wire): Promise<unknown> {
+  const { signal } = exchange
+  const request = requestOf(exchange, wire)
   return whileReachable(wire, signal, async () => {
     const { status, text, header } = await wire.transport(request, signal)
     const body = parse(text)
@@ -76,15 +78,16 @@ function headersOf({ apiKey }: Wire): Record<string, string> {
   return headers
 }
 
-function requestOf(operation: Operation, input: Record<string, unknown>, wire: Wire): Request {
+function requestOf({ operation, input, isRepeatable }: Exchange, wire: Wire): Request {
   const { method, path, pathFields } = routeOf(operation)
   const headers = headersOf(wire)
-  if (method === 'GET') return { path: pathOf(path, input), method, headers }
+  if (method === 'GET') return { path: pathOf(path, input), method, headers, isRepeatable }
   const rest = Object.entries(input).filter(
     ([name, value]) => !pathFields.includes(name) && value !== undefined,
   )
   headers['content-type'] = 'application/json'
-  return { path: fillPath(path, input), method, headers, body: JSON.stringify(Object.fromEntries(rest)) }
+  const body = JSON.stringify(Object.fromEntries(rest))
+  return { path: fillPath(path, input), method, headers, body, isRepeatable }
 }
 
 function fillPath(path: string, input: Record<string, unknown>): string {
@@ -119,7 +122,8 @@ function errorOf(
   if (typeof error === 'string' && isErrorCode(error))
     return new GateError(error, String(message), { ...waits, ...details })
   const said = `${url} answered ${status}, not in AsyncGate's words.`
-  const code = CODES_BY_STATUS[status] ?? 'internal_error'
+  // Whoever points elsewhere will go on doing so.
+  const code = CODES_BY_STATUS[status] ?? (status >= 300 && status < 400 ? 'not_found' : 'internal_error')
   const location = header('location')
   const fix =
     location === null

@@ -7,6 +7,8 @@ export interface Request {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** It does no harm to do it twice. */
+  readonly isRepeatable: boolean
 }
 
 export interface Answer {
@@ -20,7 +22,7 @@ export interface Answer {
 export type Transport = (request: Request, signal: AbortSignal | undefined) => Promise<Answer>
 
 export function overFetch(url: string, send: typeof fetch): Transport {
-  return async ({ path, ...request }, signal) => {
+  return async ({ path, isRepeatable: _isOurs, ...request }, signal) => {
     const response = await send(`${url}${path}`, { ...request, ...(signal && { signal }) })
     const { status, headers } = response
     return { status, text: await response.text(), header: (name) => headers.get(name) }

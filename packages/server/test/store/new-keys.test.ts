@@ -2,10 +2,11 @@
 // and callers cannot tell.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Command } from '../../src/engine/command.ts'
+import type { Grant } from '../../src/engine/decide/index.ts'
 import type { Store } from '../../src/store/port.ts'
 import { createPostgresStore } from '../../src/store/postgres/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { createRig, newTask, type Rig } from './rig.ts'
+import { createRig, holding, newTask, type Rig } from './rig.ts'
 
 let database: TestDatabase
 let store: Store
@@ -69,6 +70,18 @@ test('another body under a key that there is conflicts', async () => {
   const { results } = await looks(rig, [creation('a', { payload: { other: true } })], beside)
   expect(results[0]).toMatchObject({ ok: false, error: { code: 'idempotency_conflict' } })
   expect(await rig.receipts()).toEqual(['task.assigned'])
+})
+
+test('a key that there is casts no doubt on the leases that were reported with it', async () => {
+  const rig = createRig(store)
+  await rig.create({ idempotencyKey: 'a' })
+  await rig.create()
+  const [known, other] = await rig.claim({ max: 2 })
+  const start = (grant: Grant): Command => ({ kind: 'start', ...holding(grant) })
+  expect((await looks(rig, [creation('a'), start(known!)])).seen).toEqual([false, true])
+  await rig.run([{ kind: 'renew', extendBySeconds: null, ...holding(other!) }], beside)
+  // Decided by what is remembered, which is not so any more, and then again.
+  expect((await looks(rig, [start(other!)])).seen).toHaveLength(2)
 })
 
 test('what is refused is looked up first: it may have been accepted before', async () => {

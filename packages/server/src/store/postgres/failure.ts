@@ -7,6 +7,8 @@ const CONFLICTS = new Set(['40001', '40P01', '23505', '55P03'])
 /** In the message of the error, since a statement cannot choose its code: see held.ts. */
 export const NOT_AS_REMEMBERED = 'a lease is not as remembered, which is looked into'
 const NOT_A_NUMBER = '22P02'
+/** The unique index of idempotency keys: see migration 0001. */
+const KEYS = 'tasks_idempotency'
 /** The race for the last places of a quota was lost: see migrations 0008 and 0014. */
 const NO_ROOM = 'ledger_segments_room'
 
@@ -17,7 +19,8 @@ const REFUSED = /^(28|3D)/
 
 export function toFailure(error: unknown): StoreFailure {
   if (error instanceof StoreFailure) return error
-  return new StoreFailure(kindOf(error), error)
+  const isKnownKey = error instanceof DatabaseError && error.constraint === KEYS
+  return new StoreFailure(kindOf(error), error, { isKnownKey })
 }
 
 function kindOf(error: unknown): StoreFailure['kind'] {

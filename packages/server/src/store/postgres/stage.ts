@@ -26,14 +26,15 @@ export interface Wire {
 }
 
 export interface OwnWire extends Wire {
-  /** What has not left yet never will, and fails for this reason. */
-  stop(reason: unknown): void
+  /** What has not left yet never will, and fails for this reason. Whether anything had left. */
+  stop(reason: unknown): boolean
 }
 
 /** A connection that nobody else uses meanwhile. Once a statement has failed, those after it fail for the same reason. */
 export function wireOn(client: PoolClient): OwnWire {
   let waiting: Asked[] = []
   let busy = false
+  let hasSent = false
   let cause: unknown
 
   function send(): void {
@@ -45,6 +46,7 @@ export function wireOn(client: PoolClient): OwnWire {
       return
     }
     busy = true
+    hasSent = true
     client.query(
       createStage(asked, (error) => {
         busy = false
@@ -61,6 +63,7 @@ export function wireOn(client: PoolClient): OwnWire {
       }),
     stop: (reason) => {
       cause ??= reason
+      return hasSent
     },
   }
 }

@@ -57,7 +57,7 @@ export async function beginTransaction(
     rollback: async () => {
       if (!open) return
       // Not even `begin` may have left: sent after the rollback, it would open a transaction that nobody ends.
-      wire.stop(new StoreFailure('conflict', new Error('rolled back')))
+      if (!wire.stop(new StoreFailure('conflict', new Error('rolled back')))) return release(false)
       const ended = await client.query('rollback').then(
         () => true,
         () => false,

@@ -9,11 +9,14 @@ export type FailureKind = 'conflict' | 'unavailable' | 'defect'
 
 export class StoreFailure extends Error {
   readonly kind: FailureKind
+  /** An idempotency key that was taken for new was there. */
+  readonly isKnownKey: boolean
 
-  constructor(kind: FailureKind, cause: unknown) {
+  constructor(kind: FailureKind, cause: unknown, { isKnownKey = false } = {}) {
     super(`The database refused a statement (${kind}).`, { cause })
     this.name = 'StoreFailure'
     this.kind = kind
+    this.isKnownKey = isKnownKey
   }
 }
 

@@ -76,15 +76,15 @@ async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<De
     }
     const decision = unit.decide(snapshot)
     if (decision.mustKnowKeys) {
-      doubts.raise(unit.tenantId)
       await tx.rollback()
       return null
     }
     await finish(tx, unit, { decision, trusted }, parts)
     return decision
   } catch (error) {
-    if (trusted.length > 0) holdings.doubt(unit.tenantId, trusted)
-    if (!looksUpKeys) doubts.raise(unit.tenantId)
+    // Only a key that was taken for new is known to have been the reason.
+    if (error instanceof StoreFailure && error.isKnownKey) doubts.raise(unit.tenantId)
+    else if (trusted.length > 0) holdings.doubt(unit.tenantId, trusted)
     await tx.rollback()
     throw error
   }
