@@ -1,0 +1,124 @@
+// How many reports are under way at once, and what each asks for, with a server that answers when the test says.
+import { expect, test } from 'vitest'
+import { GateError } from '../errors.ts'
+import type { WorkerClock } from './clock.ts'
+import { createExchange, type ExchangeParts } from './exchange.ts'
+import type { LeasedTask } from './execution.ts'
+import type { Report } from './report.ts'
+
+interface Settle {
+  readonly outcomes: readonly unknown[]
+  readonly claim?: { readonly max_tasks?: number }
+}
+
+interface Asked extends Settle {
+  answer(): void
+  fail(error: unknown): void
+}
+
+const turns = async () => {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** An exchange that holds as many tasks as it may. */
+async function setUp(concurrency: number) {
+  const asked: Asked[] = []
+  const held: LeasedTask[] = []
+  const given: number[] = []
+  let made = 0
+  const tasks = (count: number) =>
+    Array.from({ length: count }, () => ({ task_id: `t${(made += 1)}`, lease_id: `l${made}` }) as LeasedTask)
+  const settle = (input: Settle) =>
+    new Promise((resolve, reject) => {
+      const answer = () =>
+        resolve({
+          outcomes: input.outcomes.map(() => ({ ok: true })),
+          tasks: tasks(input.claim?.max_tasks ?? 0),
+        })
+      asked.push({ ...input, answer, fail: reject })
+    })
+  const client = {
+    settle,
+    leaseNext: async ({ max_tasks: max = 0 }: { max_tasks?: number }) => ({ tasks: tasks(max) }),
+  } as unknown as ExchangeParts['client'] // the two calls that it makes, with the fields that it reads
+  const clock: WorkerClock = { now: () => 0, after: () => () => {} }
+  const exchange = createExchange({
+    client,
+    worker: { worker_id: 'w' },
+    claim: {},
+    waitSeconds: 30,
+    concurrency,
+    clock,
+    onTasks: (claimed) => {
+      held.push(...claimed)
+      given.push(held.length)
+    },
+    onAnswer: () => {},
+    onTrouble: () => {},
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  exchange.start()
+  await turns()
+  const end = (count: number) => {
+    // All that is read of an execution here is its task.
+    for (const task of held.splice(0, count))
+      exchange.end({
+        execution: { task },
+        outcome: { action: 'complete' },
+        durationMs: 0,
+      } as unknown as Report)
+  }
+  return { asked, given, end, heldCount: () => held.length }
+}
+
+const sizes = (asked: readonly Asked[]) =>
+  asked.map(({ outcomes, claim }) => [outcomes.length, claim?.max_tasks ?? 0])
+
+test('many outcomes that end together are reported by two calls at once, which ask for their places', async () => {
+  const { asked, end } = await setUp(400)
+  end(400)
+  await turns()
+  expect(sizes(asked)).toEqual([
+    [200, 200],
+    [200, 200],
+  ])
+})
+
+test('few outcomes wait for the report that is under way', async () => {
+  const { asked, end } = await setUp(400)
+  end(50)
+  await turns()
+  end(99)
+  await turns()
+  expect(sizes(asked)).toEqual([[50, 50]])
+  asked[0]!.answer()
+  await turns()
+  expect(sizes(asked)).toEqual([
+    [50, 50],
+    [99, 99],
+  ])
+})
+
+test('never more tasks than there are places', async () => {
+  const { asked, end, given } = await setUp(400)
+  for (let round = 0; round < 5; round += 1) {
+    end(130 + round * 50)
+    await turns()
+    for (const call of asked.splice(0)) call.answer()
+    await turns()
+  }
+  expect(Math.max(...given)).toBe(400)
+})
+
+test('while the server cannot be reached there is one report at a time', async () => {
+  const { asked, end } = await setUp(400)
+  end(200)
+  await turns()
+  asked.shift()!.fail(new GateError('server_unreachable', 'away'))
+  await turns()
+  end(200)
+  await turns()
+  expect(asked).toHaveLength(0) // it waits, on a clock that stands still
+})
