@@ -10,7 +10,7 @@ import { DEFAULT_SCOPES } from '../src/auth/roles.ts'
 import type { Authenticate } from '../src/auth/credential.ts'
 import { configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
-import { createIds } from '../src/ids.ts'
+import { createIds, type Ids } from '../src/ids.ts'
 import { createLog } from '../src/log.ts'
 import type { Store } from '../src/store/port.ts'
 import { CHEAP } from './api-key.ts'
@@ -55,8 +55,9 @@ interface Stage {
 
 async function openStage(kind: StoreKind, protocol: Protocol, history: History): Promise<Stage> {
   const opened = await openTestStore(kind)
-  const { store, setDatabase } = fragile(opened.store)
   const clock = createVirtualClock()
+  const ids = createTape(createIds({ clock, random: createSeededRandom(2) }))
+  const { store, setDatabase } = fragile({ ...opened.store, transact: ids.replayedBy(opened.store) })
   const folder = await mkdtemp(join(tmpdir(), 'asyncgate-equal-'))
   const config = configOf({
     port: 0,
@@ -75,7 +76,7 @@ async function openStage(kind: StoreKind, protocol: Protocol, history: History):
   const gate = await startGate(config, {
     clock,
     random: createSeededRandom(1),
-    ids: createIds({ clock, random: createSeededRandom(2) }),
+    ids,
     store,
     hashCost: CHEAP,
     authenticate,
@@ -89,6 +90,24 @@ async function openStage(kind: StoreKind, protocol: Protocol, history: History):
     await rm(folder, { recursive: true, force: true })
   }
   return { gate, clock, door, setDatabase, lines, close }
+}
+
+/** A store may have a unit decided more than once, and uses the last decision: each is given the same ids. */
+function createTape(ids: Ids) {
+  const tape: string[] = []
+  let at = 0
+  return {
+    next: (nowMs?: number) => {
+      if (at === tape.length) tape.push(ids.next(nowMs))
+      return tape[at++]!
+    },
+    replayedBy: (store: Store): Store['transact'] => {
+      return (unit) => {
+        const start = at
+        return store.transact({ ...unit, decide: (snapshot) => ((at = start), unit.decide(snapshot)) })
+      }
+    },
+  }
 }
 
 /** A store whose database can go away, as its driver would say it. */
