@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createClient } from '../index.ts'
 import { overNode } from './node-transport.ts'
 
@@ -93,6 +93,42 @@ test('what may be done twice is sent again at once where a kept connection has b
   const scene = await closingKept()
   await expect(clientOf(scene).getConfig()).resolves.toEqual({})
   expect(scene.sockets).toHaveLength(2)
+})
+
+test('however many connections are kept, it is sent again once', async () => {
+  let isClosing = false
+  let deliveries = 0
+  const held: ServerResponse[] = []
+  const scene = await serve((request, response) => {
+    deliveries += 1
+    if (isClosing) return void request.socket.destroy()
+    if (held.push(response) === 5) for (const one of held) one.end('{}')
+  })
+  const client = clientOf(scene)
+  await Promise.all(Array.from({ length: 5 }, () => client.getConfig()))
+  isClosing = true
+  deliveries = 0
+  await expect(client.getConfig()).rejects.toMatchObject({ code: 'server_unreachable' })
+  expect(deliveries).toBe(2)
+})
+
+test.each([undefined, {}, { userAgent: 'Mozilla/5.0' }])(
+  'where the runtime says %j of itself there is none',
+  (navigator) => {
+    vi.stubGlobal('navigator', navigator)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect(overNode('http://gate:1')).toBeUndefined()
+  },
+)
+
+test('a program that computes for longer than a connection may take still gets its answer', async () => {
+  const scene = await serve(ok)
+  const transport = overNode(scene.url, { connectMs: 20, silenceMs: 10_000 })!
+  const asked = transport({ method: 'GET', path: '/', headers: {}, isRepeatable: true }, undefined)
+  await new Promise((resolve) => setImmediate(resolve)) // the connection is being made
+  const until = performance.now() + 40
+  while (performance.now() < until);
+  await expect(asked).resolves.toMatchObject({ status: 200 })
 })
 
 test('a claim is not sent again', async () => {

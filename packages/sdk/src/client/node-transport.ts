@@ -16,27 +16,33 @@ const PATIENCE: Patience = { connectMs: 10_000, silenceMs: 300_000 }
 
 /** Undefined where there is no Node: what imitates it has a fetch of its own. Not imported, for the reason that threads are not. */
 export function overNode(url: string, patience: Patience = PATIENCE): Transport | undefined {
-  if (!globalThis.navigator?.userAgent.startsWith('Node.js/')) return undefined
+  if (!isNode()) return undefined
   const { protocol, hostname, port, pathname } = new URL(url)
   const node = protocol === 'https:' ? builtin('node:https') : builtin('node:http')
   if (node === undefined) return undefined
-  const agent = agentOf(node)
+  const { keeping, fresh } = agentsOf(node)
   // An address of version 6 stands in brackets in a URL alone.
-  const server = { agent, host: hostname.replace(/^\[|\]$/g, ''), port, timeout: patience.silenceMs }
+  const server = { host: hostname.replace(/^\[|\]$/g, ''), port, timeout: patience.silenceMs }
   const base = pathname.replace(/\/+$/, '')
-  const transport: Transport = async (request, signal) => {
-    const { method, path, headers, body, isRepeatable } = request
+  return async ({ method, path, headers, body, isRepeatable }, signal) => {
     const head = { method, path: `${base}${path}`, headers: { 'user-agent': 'asyncgate-sdk', ...headers } }
-    const sent = node.request({ ...server, ...head, ...(signal && { signal }) })
+    const sendOn = (agent: Http.Agent) =>
+      node.request({ ...server, ...head, agent, ...(signal && { signal }) })
+    const sent = sendOn(keeping)
     try {
       return await answerTo(sent, body, patience)
     } catch (error) {
-      // It was closed while the request was on its way, as by a server that starts anew: each is met once, then a fresh one is made.
-      if (isRepeatable && sent.reusedSocket && isReset(error)) return transport(request, signal)
-      throw error
+      // The connection was closed while the request was on its way, as by a server that starts anew: then so are the others.
+      if (!(isRepeatable && sent.reusedSocket && isReset(error))) throw error
+      return answerTo(sendOn(fresh), body, patience)
     }
   }
-  return transport
+}
+
+/** Browsers and what imitates them say less of themselves. */
+function isNode(): boolean {
+  const { userAgent }: { readonly userAgent?: string } = globalThis.navigator ?? {}
+  return userAgent?.startsWith('Node.js/') ?? false
 }
 
 function isReset(error: unknown): boolean {
@@ -47,16 +53,25 @@ function builtin(name: 'node:http' | 'node:https'): typeof Http | typeof Https |
   return globalThis.process?.getBuiltinModule?.(name)
 }
 
-const agents = new Map<object, Http.Agent>()
+interface Agents {
+  readonly keeping: Http.Agent
+  /** Each request on a connection of its own. */
+  readonly fresh: Http.Agent
+}
 
-/** Clients share connections, as they do with fetch. What was set for Node's own agent, such as a proxy, holds here too. */
-function agentOf(node: typeof Http | typeof Https): Http.Agent {
+const agents = new Map<object, Agents>()
+
+/** Clients share connections, as they do with fetch. The options of Node's own agent, such as certificates, hold here too. */
+function agentsOf(node: typeof Http | typeof Https): Agents {
   const known = agents.get(node)
   if (known !== undefined) return known
-  const usual = node.globalAgent as Https.Agent // whose type alone tells of its options
-  const agent = new node.Agent({ ...usual.options, keepAlive: true, timeout: IDLE_MS_MAX })
-  agents.set(node, agent)
-  return agent
+  const { options } = node.globalAgent as Https.Agent // whose type alone tells of its options
+  const made = {
+    keeping: new node.Agent({ ...options, keepAlive: true, timeout: IDLE_MS_MAX }),
+    fresh: new node.Agent({ ...options, keepAlive: false }),
+  }
+  agents.set(node, made)
+  return made
 }
 
 function answerTo(
@@ -67,20 +82,28 @@ function answerTo(
   return new Promise((resolve, reject) => {
     request.once('socket', (socket) => {
       if (!socket.connecting) return
-      const timer = setTimeout(() => giveUp(request, 'connection', connectMs), connectMs)
-      const done = () => clearTimeout(timer)
+      // A program that was busy until now is first told whether there is a connection.
+      const look = () => void setImmediate(() => isDone || giveUp(request, 'connection', connectMs))
+      const timer = setTimeout(look, connectMs)
+      let isDone = false
+      const done = () => {
+        isDone = true
+        clearTimeout(timer)
+      }
       socket.once('encrypted' in socket ? 'secureConnect' : 'connect', done).once('close', done)
     })
     request.once('timeout', () => giveUp(request, 'answer', silenceMs))
     request.on('error', reject)
-    request.once('close', () => reject(new Error('the connection was closed without an answer')))
+    const broken = () => reject(new Error('the connection was closed without an answer'))
+    request.once('close', broken)
     request.once('response', (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       response.once('error', reject)
-      response.once('end', () =>
-        resolve({ status: response.statusCode ?? 0, text, header: (name) => response.headers[name] ?? null }),
-      )
+      response.once('end', () => {
+        request.off('close', broken)
+        resolve({ status: response.statusCode ?? 0, text, header: (name) => response.headers[name] ?? null })
+      })
     })
     request.end(body)
   })

@@ -25,6 +25,7 @@ async function setUp(concurrency: number) {
   const asked: Asked[] = []
   const held: LeasedTask[] = []
   const given: number[] = []
+  const waits: number[] = []
   let made = 0
   const tasks = (count: number) =>
     Array.from({ length: count }, () => ({ task_id: `t${(made += 1)}`, lease_id: `l${made}` }) as LeasedTask)
@@ -54,7 +55,7 @@ async function setUp(concurrency: number) {
       given.push(held.length)
     },
     onAnswer: () => {},
-    onTrouble: () => {},
+    onTrouble: (_message, retryMs) => waits.push(retryMs),
     onFatal: (error) => {
       throw error
     },
@@ -70,7 +71,7 @@ async function setUp(concurrency: number) {
         durationMs: 0,
       } as unknown as Report)
   }
-  return { asked, given, end, heldCount: () => held.length }
+  return { asked, given, waits, end }
 }
 
 const sizes = (asked: readonly Asked[]) =>
@@ -121,4 +122,13 @@ test('while the server cannot be reached there is one report at a time', async (
   end(200)
   await turns()
   expect(asked).toHaveLength(0) // it waits, on a clock that stands still
+})
+
+test('two reports that fail together have failed once', async () => {
+  const { asked, end, waits } = await setUp(400)
+  end(400)
+  await turns()
+  for (const call of asked.splice(0)) call.fail(new GateError('internal_error', 'broken'))
+  await turns()
+  expect(waits).toEqual([500, 500])
 })

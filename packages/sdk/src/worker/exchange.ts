@@ -57,6 +57,12 @@ const SETTLES_AT_ONCE_MAX = 2
 /** A server that does not let claims wait must not be asked without pause. */
 const EMPTY_CLAIM_MS_MIN = 1_000
 
+/** What the server has answered to a report, and how often in a row calls had failed before. */
+interface Refused {
+  readonly error: GateError
+  readonly failed: number
+}
+
 export function createExchange(parts: ExchangeParts): Exchange {
   const { client, worker, claim, concurrency, clock } = parts
   const unreported: Report[] = []
@@ -129,6 +135,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     const batch = takeBatch(unreported, suspects > 0 ? 1 : Math.max(LARGE, Math.ceil(concurrency / 2)))
     suspects = Math.max(0, suspects - 1)
     isGathering = false
+    const failed = failures
     try {
       const settled = claiming((wanted) =>
         client.settle(
@@ -143,21 +150,21 @@ export function createExchange(parts: ExchangeParts): Exchange {
       turn() // there may be enough left for another
       answer(batch, (await settled).outcomes)
     } catch (error) {
-      if (isAboutAnOutcome(error)) return single(batch, error)
+      if (isAboutAnOutcome(error)) return single(batch, { error, failed })
       unreported.unshift(...batch)
-      await recover(error)
+      await recover(error, failed)
     }
   }
 
   /** One outcome that the server cannot take must not hold up the others: they go one by one until it is found. */
-  async function single(batch: readonly Report[], error: GateError): Promise<void> {
+  async function single(batch: readonly Report[], { error, failed }: Refused): Promise<void> {
     const [only] = batch
-    const isTransient = error.code === 'internal_error' && failures < DEFECTS_MAX
+    const isTransient = error.code === 'internal_error' && failed < DEFECTS_MAX
     if (batch.length === 1 && only && !isTransient)
       return parts.onAnswer(only, { ok: false, error: error.code, message: error.message })
     unreported.unshift(...batch)
     suspects = batch.length
-    if (isTransient) await recover(error)
+    if (isTransient) await recover(error, failed)
   }
 
   function answer(batch: readonly Report[], answers: readonly ReportAnswer[]): void {
@@ -166,6 +173,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
 
   async function poll(): Promise<void> {
     const startedAt = clock.now()
+    const failed = failures
     try {
       const { tasks } = await claiming((wanted) =>
         client.leaseNext(
@@ -175,18 +183,19 @@ export function createExchange(parts: ExchangeParts): Exchange {
       )
       if (tasks.length === 0) await pause(EMPTY_CLAIM_MS_MIN - (clock.now() - startedAt))
     } catch (error) {
-      if (isClaiming) await recover(error)
+      if (isClaiming) await recover(error, failed)
     }
   }
 
-  async function recover(error: unknown): Promise<void> {
+  /** `failed`: how often in a row before this call. Two that fail together have failed once. */
+  async function recover(error: unknown, failed: number): Promise<void> {
     if (calls.signal.aborted) return
     if (!isPassing(error)) {
       close()
       return parts.onFatal(error)
     }
-    const retryMs = retryAfterMs(error) ?? Math.min(FIRST_RETRY_MS * 2 ** failures, RETRY_MS_MAX)
-    failures += 1
+    const retryMs = retryAfterMs(error) ?? Math.min(FIRST_RETRY_MS * 2 ** failed, RETRY_MS_MAX)
+    failures = Math.max(failures, failed + 1)
     parts.onTrouble(error.message, retryMs)
     await pause(retryMs)
   }

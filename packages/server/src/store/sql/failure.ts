@@ -9,7 +9,7 @@ export type FailureKind = 'conflict' | 'unavailable' | 'defect'
 
 export class StoreFailure extends Error {
   readonly kind: FailureKind
-  /** An idempotency key that was taken for new was there. */
+  /** An idempotency key that was to be written was there already. */
   readonly isKnownKey: boolean
 
   constructor(kind: FailureKind, cause: unknown, { isKnownKey = false } = {}) {

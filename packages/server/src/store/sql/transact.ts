@@ -82,9 +82,10 @@ async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<De
     await finish(tx, unit, { decision, trusted }, parts)
     return decision
   } catch (error) {
-    // Only a key that was taken for new is known to have been the reason.
-    if (error instanceof StoreFailure && error.isKnownKey) doubts.raise(unit.tenantId)
-    else if (trusted.length > 0) holdings.doubt(unit.tenantId, trusted)
+    const isKnownKey = error instanceof StoreFailure && error.isKnownKey
+    if (isKnownKey && !looksUpKeys) doubts.raise(unit.tenantId)
+    // A key that was there says nothing of what is held.
+    if (!isKnownKey && trusted.length > 0) holdings.doubt(unit.tenantId, trusted)
     await tx.rollback()
     throw error
   }
