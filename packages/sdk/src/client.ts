@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { type ContentCalls, createContentCalls } from './client/content.ts'
 import { systemIds } from './client/ids.ts'
-import { overNode } from './client/node-transport.ts'
+import { isSetUp, overNode } from './client/node-transport.ts'
 import { reach, type Wire } from './client/reach.ts'
 import { rememberWire } from './client/wires.ts'
 import { isSafeToRepeat, type Retry, withRetries } from './client/retry.ts'
@@ -64,7 +64,7 @@ export function createClient(options: ClientOptions): Client {
   const retry = options.retry ?? {}
   const complete = (input: Fields, operation: Operation) => withPrincipal(input, operation, options.principal)
   const client = { ...calls, ...createContentCalls({ wire, retry, complete }) } as Client // together they are all of it
-  if (options.fetch === undefined) rememberWire(client, wire)
+  if (options.fetch === undefined && !isSetUp(url)) rememberWire(client, wire)
   return client
 }
 

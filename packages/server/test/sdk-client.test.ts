@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { contract, createClient, type Operation, type OperationKey } from '@asyncgate/sdk'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest'
 import sdk from '../../sdk/package.json' with { type: 'json' }
 import { configOf } from '../src/config.ts'
 import { type RunningGate, startGate } from '../src/gate.ts'
@@ -102,9 +102,14 @@ verifies(
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     // Set for all of Node, as NODE_EXTRA_CA_CERTS does, before the first client.
-    const believed = https.globalAgent.options
-    believed.ca = await readFile(certFile)
-    believed.checkServerIdentity = () => undefined
+    const { ca, checkServerIdentity } = https.globalAgent.options
+    onTestFinished(() => void Object.assign(https.globalAgent.options, { ca, checkServerIdentity }))
+    Object.assign(https.globalAgent.options, {
+      ca: await readFile(certFile),
+      checkServerIdentity: () => undefined,
+    })
+    vi.resetModules()
+    const { createClient } = await import('@asyncgate/sdk')
     await expect(createClient({ url, retry: false }).getConfig()).resolves.toEqual({ ok: true })
     const strange = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, answer)
     makeCertificate(folder, 'localhost')

@@ -138,6 +138,7 @@ describe('outcomes', () => {
 
   test.each([
     ['no JSON', 10n, 'result_not_json'],
+    ['said with metadata that is no JSON', completed({ metadata: { rows: 10n } }), 'result_not_json'],
     ['text that the server refuses', 'a\0b', 'invalid_input'],
     ['more than the server keeps', 'x'.repeat(1_048_577), 'payload_too_large'],
     ['deeper than the server reads', nested(2_000), 'invalid_input'],

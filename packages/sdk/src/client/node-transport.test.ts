@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createClient } from '../index.ts'
-import { overNode } from './node-transport.ts'
+import { type Bounds, overNode } from './node-transport.ts'
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -26,6 +26,8 @@ async function serve(answer: Answering): Promise<Scene> {
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, sockets }
 }
+
+const AMPLE: Bounds = { connectMs: 10_000, silenceMs: 10_000, lengthMax: 1_000 }
 
 const clientOf = ({ url }: Scene) => createClient({ url, apiKey: 'k', retry: false })
 const ok: Answering = (request, response) => request.resume().on('end', () => response.end('{}'))
@@ -121,15 +123,19 @@ test.each([undefined, {}, { userAgent: 'Mozilla/5.0' }])(
   },
 )
 
-test('a program that computes for longer than a connection may take still gets its answer', async () => {
-  const scene = await serve(ok)
-  const transport = overNode(scene.url, { connectMs: 20, silenceMs: 10_000 })!
-  const asked = transport({ method: 'GET', path: '/', headers: {}, isRepeatable: true }, undefined)
-  await new Promise((resolve) => setImmediate(resolve)) // the connection is being made
-  const until = performance.now() + 40
-  while (performance.now() < until);
-  await expect(asked).resolves.toMatchObject({ status: 200 })
-})
+test.each(['127.0.0.1', 'localhost'])(
+  'who computes for longer than a connection to %s may take still gets its answer',
+  async (host) => {
+    const scene = await serve(ok)
+    const { port } = new URL(scene.url)
+    const transport = overNode(`http://${host}:${port}`, { ...AMPLE, connectMs: 20 })!
+    const asked = transport({ method: 'GET', path: '/', headers: {}, isRepeatable: true }, undefined)
+    await new Promise((resolve) => setImmediate(resolve)) // the connection is being made
+    const until = performance.now() + 40
+    while (performance.now() < until);
+    await expect(asked).resolves.toMatchObject({ status: 200 })
+  },
+)
 
 test('a claim is not sent again', async () => {
   const scene = await closingKept()
@@ -173,9 +179,24 @@ test('a signal that has fired sends nothing', async () => {
 
 test('a server that says nothing is given up', async () => {
   const scene = await serve(() => {})
-  const transport = overNode(scene.url, { connectMs: 10_000, silenceMs: 20 })!
+  const transport = overNode(scene.url, { ...AMPLE, silenceMs: 20 })!
   const asked = transport({ method: 'GET', path: '/', headers: {}, isRepeatable: true }, undefined)
   await expect(asked).rejects.toThrow('no answer within 0.02 s')
+})
+
+test('an answer without end is given up, and its connection', async () => {
+  const scene = await serve((_request, response) => {
+    const goOn = () => {
+      while (response.write('x'.repeat(100)));
+    }
+    response.on('drain', goOn)
+    goOn()
+  })
+  const transport = overNode(scene.url, AMPLE)!
+  const asked = transport({ method: 'GET', path: '/', headers: {}, isRepeatable: true }, undefined)
+  await expect(asked).rejects.toThrow('longer than 1000 characters')
+  const [socket] = scene.sockets
+  if (!socket!.closed) await new Promise((resolve) => socket!.once('close', resolve))
 })
 
 test('whoever points elsewhere is not followed, and where to is said', async () => {

@@ -6,35 +6,41 @@ import type { Answer, Transport } from './transport.ts'
 /** Shorter than most proxies keep an idle connection, so that few are closed while a request is on its way. */
 const IDLE_MS_MAX = 30_000
 
-export interface Patience {
+export interface Bounds {
+  /** With nothing that happens on the way to a connection. */
   readonly connectMs: number
-  /** For an answer; the longest that a server is let to hold a call is a minute. */
+  /** For an answer, or for a connection that is free; the longest that a server is let to hold a call is a minute. */
   readonly silenceMs: number
+  /** Of an answer, in characters. No text can be twice as long as the default, and no reply of ours is half as long. */
+  readonly lengthMax: number
 }
 
-const PATIENCE: Patience = { connectMs: 10_000, silenceMs: 300_000 }
+const BOUNDS: Bounds = { connectMs: 10_000, silenceMs: 300_000, lengthMax: 2 ** 28 }
 
 /** Undefined where there is no Node: what imitates it has a fetch of its own. Not imported, for the reason that threads are not. */
-export function overNode(url: string, patience: Patience = PATIENCE): Transport | undefined {
+export function overNode(url: string, bounds: Bounds = BOUNDS): Transport | undefined {
   if (!isNode()) return undefined
   const { protocol, hostname, port, pathname } = new URL(url)
   const node = protocol === 'https:' ? builtin('node:https') : builtin('node:http')
   if (node === undefined) return undefined
   const { keeping, fresh } = agentsOf(node)
   // An address of version 6 stands in brackets in a URL alone.
-  const server = { host: hostname.replace(/^\[|\]$/g, ''), port, timeout: patience.silenceMs }
+  const server = { host: hostname.replace(/^\[|\]$/g, ''), port, timeout: bounds.silenceMs }
   const base = pathname.replace(/\/+$/, '')
   return async ({ method, path, headers, body, isRepeatable }, signal) => {
+    signal?.throwIfAborted()
     const head = { method, path: `${base}${path}`, headers: { 'user-agent': 'asyncgate-sdk', ...headers } }
-    const sendOn = (agent: Http.Agent) =>
-      node.request({ ...server, ...head, agent, ...(signal && { signal }) })
-    const sent = sendOn(keeping)
+    const ask = (agent: Http.Agent) => {
+      const request = node.request({ ...server, ...head, agent })
+      return { request, answer: answerTo(request, { body, bounds, signal }) }
+    }
+    const { request, answer } = ask(keeping)
     try {
-      return await answerTo(sent, body, patience)
+      return await answer
     } catch (error) {
       // The connection was closed while the request was on its way, as by a server that starts anew: then so are the others.
-      if (!(isRepeatable && sent.reusedSocket && isReset(error))) throw error
-      return answerTo(sendOn(fresh), body, patience)
+      if (!(isRepeatable && request.reusedSocket && isReset(error))) throw error
+      return ask(fresh).answer
     }
   }
 }
@@ -74,41 +80,103 @@ function agentsOf(node: typeof Http | typeof Https): Agents {
   return made
 }
 
-function answerTo(
-  request: Http.ClientRequest,
-  body: string | undefined,
-  { connectMs, silenceMs }: Patience,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    request.once('socket', (socket) => {
-      if (!socket.connecting) return
-      // A program that was busy until now is first told whether there is a connection.
-      const look = () => void setImmediate(() => isDone || giveUp(request, 'connection', connectMs))
-      const timer = setTimeout(look, connectMs)
-      let isDone = false
-      const done = () => {
-        isDone = true
-        clearTimeout(timer)
-      }
-      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', done).once('close', done)
-    })
-    request.once('timeout', () => giveUp(request, 'answer', silenceMs))
-    request.on('error', reject)
-    const broken = () => reject(new Error('the connection was closed without an answer'))
-    request.once('close', broken)
-    request.once('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      response.once('error', reject)
-      response.once('end', () => {
-        request.off('close', broken)
-        resolve({ status: response.statusCode ?? 0, text, header: (name) => response.headers[name] ?? null })
-      })
-    })
-    request.end(body)
+/** What Node gives its own agents, or what reaches a thread anyhow. */
+const USUAL = new Set([
+  'keepAlive',
+  'scheduling',
+  'timeout',
+  'proxyEnv',
+  'defaultPort',
+  'protocol',
+  'noDelay',
+  'path',
+])
+
+/** Whether the program has set up how servers are reached, as by certificates: a thread would know nothing of it. */
+export function isSetUp(url: string): boolean {
+  const node = isNode() ? builtin(url.startsWith('https:') ? 'node:https' : 'node:http') : undefined
+  const options = Object.entries((node?.globalAgent as Https.Agent | undefined)?.options ?? {})
+  return options.some(([name, value]) => value !== undefined && !USUAL.has(name))
+}
+
+interface Asking {
+  readonly body: string | undefined
+  readonly bounds: Bounds
+  readonly signal: AbortSignal | undefined
+}
+
+function answerTo(request: Http.ClientRequest, { body, bounds, signal }: Asking): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  // A request that has no connection yet says nothing of its end, whose reason is said here.
+  const drop = (reason: unknown) => {
+    reject(reason)
+    request.destroy()
+  }
+  const abort = () => drop(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  const connected = watchConnecting(request, bounds, drop)
+  request.once('timeout', () => drop(missing('answer', bounds.silenceMs)))
+  request.on('error', reject)
+  request.once('close', () => reject(new Error('the connection was closed without an answer')))
+  request.once('response', (response) => readAnswer(response, bounds, { resolve, drop }))
+  request.end(body)
+  return promise.finally(() => {
+    signal?.removeEventListener('abort', abort)
+    connected()
   })
 }
 
-function giveUp(request: Http.ClientRequest, missing: string, waitedMs: number): void {
-  request.destroy(new Error(`no ${missing} within ${waitedMs / 1_000} s`))
+/**
+ * Gives up when nothing happens any more on the way to a connection. Until there is a socket, the agent lets others go first or a proxy is
+ * asked, and Node tells nothing of it. The function that it gives ends it.
+ */
+function watchConnecting(
+  request: Http.ClientRequest,
+  { connectMs, silenceMs }: Bounds,
+  drop: (reason: unknown) => void,
+): () => void {
+  let hasMoved = false
+  let timer = setTimeout(() => drop(missing('connection', silenceMs)), silenceMs)
+  const done = () => clearTimeout(timer)
+  // A program that was busy until now is first told what has happened meanwhile, one step a turn.
+  const look = () => {
+    if (!hasMoved) return drop(missing('connection', connectMs))
+    hasMoved = false
+    timer.refresh()
+  }
+  request.once('socket', (socket) => {
+    done()
+    if (!socket.connecting) return
+    let isDone = false
+    timer = setTimeout(() => void setImmediate(() => isDone || look()), connectMs)
+    const move = () => void (hasMoved = true)
+    const end = () => {
+      isDone = true
+      done()
+    }
+    socket.once('lookup', move).once('connect', move).once('close', end)
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', end)
+  })
+  return done
+}
+
+function readAnswer(
+  response: Http.IncomingMessage,
+  { lengthMax }: Bounds,
+  { resolve, drop }: { resolve: (answer: Answer) => void; drop: (reason: unknown) => void },
+): void {
+  let text = ''
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    if (text.length + chunk.length > lengthMax)
+      drop(new Error(`the answer is longer than ${lengthMax} characters`))
+    else text += chunk
+  })
+  response.once('error', drop)
+  response.once('end', () =>
+    resolve({ status: response.statusCode ?? 0, text, header: (name) => response.headers[name] ?? null }),
+  )
+}
+
+function missing(what: string, waitedMs: number): Error {
+  return new Error(`no ${what} within ${waitedMs / 1_000} s`)
 }

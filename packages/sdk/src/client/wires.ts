@@ -12,7 +12,7 @@ export function rememberWire(client: object, { url, apiKey }: PlainWire): void {
   wires.set(client, { url, apiKey })
 }
 
-/** Undefined for a client with a `fetch` of its own: another thread could not use that. */
+/** Undefined for a client with a `fetch` of its own, or with certificates and the like: another thread would be without. */
 export function wireOf(client: object): PlainWire | undefined {
   return wires.get(client)
 }

@@ -4,10 +4,10 @@ import { GateError } from '../errors.ts'
 import type { WorkerClock } from './clock.ts'
 import { createExchange, type ExchangeParts } from './exchange.ts'
 import type { LeasedTask } from './execution.ts'
-import type { Report } from './report.ts'
+import type { Report, ReportAnswer } from './report.ts'
 
 interface Settle {
-  readonly outcomes: readonly unknown[]
+  readonly outcomes: readonly { readonly task_id: string }[]
   readonly claim?: { readonly max_tasks?: number }
 }
 
@@ -26,6 +26,9 @@ async function setUp(concurrency: number) {
   const held: LeasedTask[] = []
   const given: number[] = []
   const waits: number[] = []
+  /** To the reports of the first task. */
+  const answers: ReportAnswer[] = []
+  const waiting = new Set<() => void>()
   let made = 0
   const tasks = (count: number) =>
     Array.from({ length: count }, () => ({ task_id: `t${(made += 1)}`, lease_id: `l${made}` }) as LeasedTask)
@@ -42,7 +45,13 @@ async function setUp(concurrency: number) {
     settle,
     leaseNext: async ({ max_tasks: max = 0 }: { max_tasks?: number }) => ({ tasks: tasks(max) }),
   } as unknown as ExchangeParts['client'] // the two calls that it makes, with the fields that it reads
-  const clock: WorkerClock = { now: () => 0, after: () => () => {} }
+  const clock: WorkerClock = {
+    now: () => 0,
+    after: (_ms, run) => {
+      waiting.add(run)
+      return () => void waiting.delete(run)
+    },
+  }
   const exchange = createExchange({
     client,
     worker: { worker_id: 'w' },
@@ -54,7 +63,9 @@ async function setUp(concurrency: number) {
       held.push(...claimed)
       given.push(held.length)
     },
-    onAnswer: () => {},
+    onAnswer: ({ execution }, answer) => {
+      if (execution.task.task_id === 't1') answers.push(answer)
+    },
     onTrouble: (_message, retryMs) => waits.push(retryMs),
     onFatal: (error) => {
       throw error
@@ -71,7 +82,12 @@ async function setUp(concurrency: number) {
         durationMs: 0,
       } as unknown as Report)
   }
-  return { asked, given, waits, end }
+  /** All waits are over. */
+  const pass = () => {
+    for (const run of waiting) run()
+    waiting.clear()
+  }
+  return { asked, given, waits, answers, end, pass }
 }
 
 const sizes = (asked: readonly Asked[]) =>
@@ -85,6 +101,13 @@ test('many outcomes that end together are reported by two calls at once, which a
     [200, 200],
     [200, 200],
   ])
+})
+
+test('where the rest would be too few for another report, all go in one', async () => {
+  const { asked, end } = await setUp(150)
+  end(150)
+  await turns()
+  expect(sizes(asked)).toEqual([[150, 150]])
 })
 
 test('few outcomes wait for the report that is under way', async () => {
@@ -123,6 +146,42 @@ test('while the server cannot be reached there is one report at a time', async (
   await turns()
   expect(asked).toHaveLength(0) // it waits, on a clock that stands still
 })
+
+test('a report that succeeds says nothing of one that has failed beside it', async () => {
+  const { asked, end, waits } = await setUp(400)
+  end(400)
+  await turns()
+  const [failing, other] = asked.splice(0)
+  failing!.fail(new GateError('rate_limit_exceeded', 'slower', { retry_after: 30 }))
+  await turns()
+  other!.answer()
+  await turns()
+  expect(asked).toHaveLength(0) // the wait is over when the clock says so, and it stands still
+  expect(waits).toEqual([30_000])
+})
+
+test('an outcome that the server cannot take is given up, however well others fare beside it', async () => {
+  const { asked, answers, end, pass } = await setUp(400)
+  end(1)
+  await turns()
+  end(399)
+  await turns()
+  for (let round = 0; round < 40 && answers.length === 0; round += 1) {
+    // The first task's outcome always fails, what goes beside it succeeds afterwards.
+    const calls = asked.splice(0).toSorted((a, b) => Number(holdsFirst(b)) - Number(holdsFirst(a)))
+    for (const call of calls) {
+      if (holdsFirst(call)) call.fail(new GateError('internal_error', 'broken'))
+      else call.answer()
+      await turns()
+    }
+    end(400)
+    pass()
+    await turns()
+  }
+  expect(answers).toEqual([{ ok: false, error: 'internal_error', message: 'broken' }])
+})
+
+const holdsFirst = ({ outcomes }: Asked) => outcomes.some(({ task_id: taskId }) => taskId === 't1')
 
 test('two reports that fail together have failed once', async () => {
   const { asked, end, waits } = await setUp(400)

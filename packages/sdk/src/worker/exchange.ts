@@ -49,7 +49,7 @@ export interface Exchange {
 const DEFECTS_MAX = 3
 const FIRST_RETRY_MS = 500
 /**
- * So many outcomes that wait behind a report go in one of their own beside it: a worker of 400 no-ops at a time then does a third
+ * So many outcomes are worth a report of their own beside the one that is under way: a worker of 400 no-ops at a time then does a third
  * more. Fewer are better reported together.
  */
 const LARGE = 100
@@ -95,6 +95,12 @@ export function createExchange(parts: ExchangeParts): Exchange {
     }
   }
 
+  /** Undefined: all. Half of them, where the rest is worth another report. */
+  function untilHalf(): number | undefined {
+    const half = Math.ceil(concurrency / 2)
+    return unreported.length - half >= LARGE ? half : undefined
+  }
+
   /** Not while something is wrong: what comes then is tried once at a time. */
   function isWorthAnother(): boolean {
     return settles < SETTLES_AT_ONCE_MAX && unreported.length >= LARGE && failures === 0 && suspects === 0
@@ -116,10 +122,11 @@ export function createExchange(parts: ExchangeParts): Exchange {
   ): Promise<R> {
     // The places of what waits to be reported are filled when it is.
     const wanted = Math.max(0, free() - unreported.length)
+    const failed = failures
     asked += wanted
     try {
       const reply = await call(wanted)
-      failures = 0
+      if (failures === failed) failures = 0 // else another has failed meanwhile, which this one says nothing of
       taken += reply.tasks.length
       if (reply.tasks.length > 0) parts.onTasks(reply.tasks)
       return reply
@@ -132,7 +139,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     // Handlers that were given their tasks together often end together. With ten at a time on SQLite, waiting for them makes
     // half as many commits, and 950 tasks a second instead of 600.
     if (taken > 0) await nextTurn()
-    const batch = takeBatch(unreported, suspects > 0 ? 1 : Math.max(LARGE, Math.ceil(concurrency / 2)))
+    const batch = takeBatch(unreported, suspects > 0 ? 1 : untilHalf())
     suspects = Math.max(0, suspects - 1)
     isGathering = false
     const failed = failures

@@ -63,8 +63,10 @@ export type Outcome =
 /** Whoever fetches the result can tell whether it is the one that the receipt speaks of. */
 export async function outcomeOf(returned: unknown, context: TaskContext, sizes: Sizes): Promise<Outcome> {
   const completion = completionOf(returned)
-  const { summary, artifacts = [], deliveryProof, metadata, storeResult = true } = completion
-  const plain = plainJson(completion.result)
+  const { summary, deliveryProof, storeResult = true } = completion
+  const artifacts = plainJson(completion.artifacts ?? [], 'artifacts') as z.input<typeof Artifact>[] // a list stays one
+  const metadata = plainJson(completion.metadata ?? {}, 'metadata') as Record<string, unknown> // an object, too
+  const plain = plainJson(completion.result, 'result')
   const text = canonicalJson(plain)
   const uploads = await uploadsOf(completion, text, { context, sizes })
   const isWithTask = uploads.result === undefined
@@ -77,7 +79,9 @@ export async function outcomeOf(returned: unknown, context: TaskContext, sizes: 
     store_result: storeResult && isWithTask && (uploads.content === undefined || plain !== null),
     ...(summary !== undefined && { result_summary: summary }),
     ...((all.length > 0 || completion.artifacts) && { artifacts: all }),
-    ...(deliveryProof && { delivery_proof: deliveryProof }),
+    ...(deliveryProof && {
+      delivery_proof: plainJson(deliveryProof, 'delivery proof') as z.input<typeof DeliveryProof>, // as it was given
+    }),
     completion_metadata: { ...metadata, result_sha256: await sha256(text) },
   }
 }
@@ -127,12 +131,12 @@ function completionOf(returned: unknown): Completion {
 }
 
 /** As it will be read back; what JSON cannot say is found here and not by a refused report. */
-function plainJson(result: unknown): unknown {
+function plainJson(value: unknown, what: string): unknown {
   try {
-    return JSON.parse(JSON.stringify(result ?? null) ?? 'null')
+    return JSON.parse(JSON.stringify(value ?? null) ?? 'null')
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new FatalError(`The result is not JSON: ${reason}`, { code: 'result_not_json', cause })
+    throw new FatalError(`The ${what} is not JSON: ${reason}`, { code: 'result_not_json', cause })
   }
 }
 
@@ -168,7 +172,7 @@ interface Refusal {
 }
 
 function factsOf({ code, message, details }: FatalError | RetryableError) {
-  return { code, message, details: plainJson(details) as Record<string, unknown> }
+  return { code, message, details: plainJson(details, 'details') as Record<string, unknown> }
 }
 
 function unexpected(thrown: unknown) {
