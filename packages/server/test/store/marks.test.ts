@@ -25,8 +25,10 @@ afterAll(async () => {
 })
 
 async function countWaiting(): Promise<number> {
+  // Others may wait in databases of their own.
   const { rows } = await other.query<{ waiting: number }>(
-    'select count(*)::int as waiting from pg_locks where not granted',
+    `select count(*)::int as waiting from pg_locks join pg_stat_activity using (pid)
+     where not granted and datname = current_database()`,
   )
   return rows[0]!.waiting
 }
