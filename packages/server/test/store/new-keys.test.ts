@@ -90,6 +90,8 @@ test('what is refused is looked up first: it may have been accepted before', asy
   const { seen, results } = await looks(rig, [creation('a', { dependsOn })])
   expect(seen).toEqual([false, true])
   expect(results[0]).toMatchObject({ ok: false, error: { code: 'not_found' } })
+  // Where one is refused, others will be: these are not decided twice.
+  expect((await looks(rig, [creation('b', { dependsOn })])).seen).toEqual([true])
 })
 
 test('once a key came twice, the next fifty commits of the tenant look, and no other tenant', async () => {

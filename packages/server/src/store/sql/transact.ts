@@ -76,6 +76,7 @@ async function attempt<T>(parts: Parts, unit: Unit<T>, found: Found): Promise<De
     }
     const decision = unit.decide(snapshot)
     if (decision.mustKnowKeys) {
+      doubts.raise(unit.tenantId)
       await tx.rollback()
       return null
     }
