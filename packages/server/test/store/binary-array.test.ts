@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ELEMENTS, writeArray } from '../../src/store/postgres/binary-array.ts'
-import { copyOut } from '../../src/store/postgres/sheet.ts'
+import { takeSheet, writeOn } from '../../src/store/postgres/sheet.ts'
 import type { ColumnType } from '../../src/store/sql/session.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
@@ -24,9 +24,11 @@ afterAll(async () => {
 const LENGTH_BYTES = 4
 
 async function readBack(type: ColumnType, values: readonly unknown[]): Promise<(string | null)[]> {
+  const sheet = takeSheet()
+  writeOn(sheet, (at) => writeArray(type, values, at))
   const { rows } = await client.query<{ value: string | null }>(
     `select e::text as value from unnest($1::${ELEMENTS[type].name}[]) as u(e)`,
-    [copyOut(writeArray(type, values, 0)).subarray(LENGTH_BYTES)],
+    [sheet.bytes.subarray(LENGTH_BYTES, sheet.end)],
   )
   return rows.map(({ value }) => value)
 }

@@ -94,6 +94,37 @@ describe.each([true, false])('prepared statements: %s', (preparedStatements) => 
     },
   )
 
+  test('what rows have in common arrives in each of them, and what they have not as each has it', async () => {
+    const one = { id: ID, text: 'ä', list: ['x', 'ü'], small: -7, large: 2 ** 40, flag: true }
+    const first = { ...one, value: { n: 1 }, bytes: '00ff', place: '(7,8)', nothing: 'something' }
+    const other = {
+      text: '',
+      list: [],
+      small: 8,
+      large: -1,
+      flag: false,
+      value: [2],
+      bytes: '',
+      place: '(0,1)',
+    }
+    const second = { ...other, id: OTHER_ID, nothing: null }
+    const names = Object.keys(first) as (keyof typeof first)[]
+    const read = (row: typeof first | typeof second) => ({
+      ...row,
+      list: expect.anything(),
+      value: JSON.stringify(row.value),
+      tenant: 'a',
+    })
+    // Each column differs in a turn of its own, and in the last all do.
+    for (const differing of [...names.map((name) => [name]), names]) {
+      const changed = Object.fromEntries(differing.map((name) => [name, second[name]]))
+      const rows = [first, { ...first, ...changed }, first]
+      const found = await run((tx) => tx.each<{ list: string }, typeof ROWS.columns>(ROWS, 'a', rows))
+      expect(found).toEqual(rows.map(read))
+      expect(found.map(({ list }) => JSON.parse(list) as unknown)).toEqual(rows.map(({ list }) => list))
+    }
+  })
+
   test('what rows lack is null, in some of them and in all', async () => {
     const lacking = [{ id: ID }, {}, { id: OTHER_ID, small: 1 }] as never[]
     const rows = await run((tx) => tx.each(ROWS, 'a', lacking))

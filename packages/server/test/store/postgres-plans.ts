@@ -6,6 +6,7 @@ import type { Bulk, Columns, ColumnType, Query, Session, Value } from '../../src
 import { connectionConfig } from '../../src/store/postgres/pool.ts'
 import { textArray } from '../../src/store/postgres/binary-array.ts'
 import { inputRows } from '../../src/store/postgres/input-rows.ts'
+import { type ColumnSet, isIn, NONE, sharedBy } from '../../src/store/postgres/shared-columns.ts'
 import { postgresWords } from '../../src/store/postgres/words.ts'
 
 interface PlanNode {
@@ -38,9 +39,13 @@ export async function openExplainer(url: string, tenantId: string): Promise<Expl
   const explained: Explained[] = []
   let last: Promise<void> = Promise.resolve()
 
-  async function explain(of: Query | Bulk<Columns>, values: readonly Value[]): Promise<void> {
-    const text = 'columns' in of ? of.text(inputRows(of.columns), postgresWords) : of.text(postgresWords)
-    const name = `"${of.name}"`
+  async function explain(
+    of: Query | Bulk<Columns>,
+    form: Form,
+    values: readonly Value[],
+  ): Promise<Explained> {
+    const name = `"${of.name} ${form.of}"`
+    const { text } = form
     if (!prepared.has(name)) await client.query(`prepare ${name} as ${text}`)
     prepared.add(name)
     const literals = values.map((value) => (value === null ? 'null' : client.escapeLiteral(String(value))))
@@ -54,45 +59,82 @@ export async function openExplainer(url: string, tenantId: string): Promise<Expl
     await client.query('rollback')
     const [{ Plan: plan }] = rows[0]!['QUERY PLAN']
     const nodes = flatten(plan)
-    explained.push({
+    return {
       name: of.name,
       rowsRead: nodes
         .filter((node) => node['Relation Name'] !== undefined)
         .reduce((sum, node) => sum + rowsOf(node), 0),
       nodeTypes: nodes.map((node) => node['Node Type']),
+    }
+  }
+
+  /** A set of rows in both forms that it may have: the worse one counts. */
+  async function explainRows(bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]): Promise<void> {
+    const { columns } = bulk
+    const values = valuesOf(columns, rows)
+    const forms = await inTurn([...new Set([NONE, sharedBy(values)])], async (shared) => {
+      const isShared = (at: number) => isIn(shared, at)
+      const form = { of: shared, text: bulk.text(inputRows(columns, isShared), postgresWords) }
+      const types = Object.values(columns)
+      const literals = values.map((each, at) => (isShared(at) ? single : array)(types[at]!, each))
+      return explain(bulk, form, [tenantId, ...literals])
+    })
+    explained.push({
+      name: bulk.name,
+      rowsRead: Math.max(...forms.map(({ rowsRead }) => rowsRead)),
+      nodeTypes: forms.flatMap(({ nodeTypes }) => nodeTypes),
     })
   }
 
+  async function explainQuery(query: Query, values: readonly Value[]): Promise<void> {
+    explained.push(await explain(query, { of: NONE, text: query.text(postgresWords) }, values))
+  }
+
   /** One after the other, since each is a transaction of its own. */
-  const inTurn = (of: Query | Bulk<Columns>, values: readonly Value[]) =>
-    (last = last.then(() => explain(of, values)))
+  const queue = (run: () => Promise<void>) => (last = last.then(run))
 
   return {
     explained,
     all: async (query, params) => {
-      await inTurn(query, params)
+      await queue(() => explainQuery(query, params))
       return []
     },
     each: async (bulk, tenantId, rows) => {
-      await inTurn(bulk, [tenantId, ...literalArrays(bulk.columns, rows)])
+      await queue(() => explainRows(bulk, tenantId, rows))
       return []
     },
     close: () => client.end(),
   }
 }
 
-/** The arrays of a set of rows as literals, since `execute` takes no parameters. */
-function literalArrays(columns: Columns, rows: readonly object[]): string[] {
-  return Object.entries(columns).map(([name, type]) => {
-    const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[name] ?? null)
-    return `{${values.map((value) => (value === null ? 'null' : literal(type, value))).join(',')}}`
-  })
+interface Form {
+  readonly of: ColumnSet
+  readonly text: string
 }
 
-function literal(type: ColumnType, value: unknown): string {
+async function inTurn<T, R>(all: readonly T[], run: (each: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (const each of all) results.push(await run(each))
+  return results
+}
+
+function valuesOf(columns: Columns, rows: readonly object[]): unknown[][] {
+  const valueOf = (row: object, name: string) => (row as Readonly<Record<string, unknown>>)[name] ?? null
+  return Object.keys(columns).map((name) => rows.map((row) => valueOf(row, name)))
+}
+
+/** As literals, since `execute` takes no parameters. */
+function array(type: ColumnType, values: readonly unknown[]): string {
+  return `{${values.map((value) => (value === null ? 'null' : textArray([text(type, value)]).slice(1, -1))).join(',')}}`
+}
+
+function single(type: ColumnType, [value]: readonly unknown[]): string | null {
+  return value === null ? null : text(type, value)
+}
+
+function text(type: ColumnType, value: unknown): string {
   const texts = type === 'texts' ? textArray(value as readonly string[]) : String(value)
-  const text = { json: JSON.stringify(value), hex: `\\x${texts}` }[type as string] ?? texts
-  return textArray([text]).slice(1, -1)
+  return { json: JSON.stringify(value), hex: `\\x${texts}` }[type as string] ?? texts
 }
 
 function flatten(node: PlanNode): PlanNode[] {

@@ -36,9 +36,9 @@ async function using<T>(run: (wire: Wire, client: PoolClient) => Promise<T>): Pr
 const named = (name: string, text: string, ...values: Value[]): Statement => ({
   name,
   text,
-  message: makeBinder(name)(values),
+  write: makeBinder(name)(values),
 })
-const unnamed = (text: string, ...values: Value[]): Statement => ({ text, message: makeBinder('')(values) })
+const unnamed = (text: string, ...values: Value[]): Statement => ({ text, write: makeBinder('')(values) })
 const half = (n: number) => named('half', 'select 10 / $1::int as half', n)
 
 test('rows, commands and values of every kind come back in the order asked', async () => {

@@ -59,6 +59,11 @@ function writeEmpty(type: ColumnType, start: number): number {
   return putInt32(ELEMENTS[type].oid, putInt32(0, putInt32(0, putInt32(EMPTY_BYTES, start))))
 }
 
+/** A value that is no part of an array is written like one that is. */
+export function writeElement(type: ColumnType, value: unknown, at: number): number {
+  return value === null || value === undefined ? writeNull(at) : WRITERS[type](value, at)
+}
+
 /** Writes an element with its length, and tells where the next one begins. */
 type Writer = (value: unknown, at: number) => number
 

@@ -1,46 +1,59 @@
 // How a statement's values travel: the two messages of PostgreSQL's protocol that bind them and have it run. Written here in one
 // go: the driver writes each array and each message by itself and copies them together.
 import type { ColumnType, Value } from '../sql/session.ts'
-import { makeColumnTaker } from '../sql/row-maker.ts'
-import { writeArray, writeNull, writeText } from './binary-array.ts'
-import { copyOut, putBytes, putInt16, putInt32, reserve } from './sheet.ts'
+import { writeArray, writeElement, writeNull, writeText } from './binary-array.ts'
+import { putBytes, putInt16, putInt32, reserve } from './sheet.ts'
 
 /** All rows, of the portal without a name. */
 const EXECUTE = Buffer.from('E\0\0\0\u0009\0\0\0\0\0')
 const TEXT = 0
 const BINARY = 1
 
-type Binder<V extends unknown[]> = (...values: V) => Buffer
+/** Writes the messages from there on, and tells where they end. */
+export type Message = (at: number) => number
+
+type Binder<V extends unknown[]> = (...values: V) => Message
 
 /** Binds plain values, which travel as text. */
 export function makeBinder(name: string): Binder<[readonly Value[]]> {
   const head = headOf(name, [])
-  return (values) => {
-    let at = putHead(head)
+  return (values) => (start) => {
+    let at = putHead(head, start)
     reserve(at, 2)
     at = putInt16(values.length, at)
     for (const value of values) at = writeValue(value, at)
-    return end(at)
+    return end(at, start)
   }
 }
 
-/** Binds a tenant and rows, as one array for each column. */
+/** Binds a tenant and what its rows have in each column: one array, or the one value of a column that they share. */
 export function makeRowBinder(
   name: string,
-  columns: readonly (readonly [string, ColumnType])[],
-): Binder<[string, readonly object[]]> {
-  const head = headOf(name, [TEXT, ...columns.map(() => BINARY)])
-  const types = columns.map(([, type]) => type)
-  const take = makeColumnTaker(columns.map(([column]) => column))
-  return (tenantId, rows) => {
-    let at = putHead(head)
+  types: readonly ColumnType[],
+  isShared: (at: number) => boolean,
+): Binder<[string, readonly (readonly unknown[])[]]> {
+  const head = headOf(name, [TEXT, ...types.map(() => BINARY)])
+  const writers = types.map((type, at) => (isShared(at) ? writeFirst(type) : writeAll(type)))
+  return (tenantId, values) => (start) => {
+    let at = putHead(head, start)
     reserve(at, 2)
     at = writeText(tenantId, putInt16(1 + types.length, at))
-    const values = take(rows)
-    for (let column = 0; column < types.length; column++) at = writeArray(types[column]!, values[column]!, at)
-    return end(at)
+    for (let column = 0; column < types.length; column++) at = writers[column]!(values[column]!, at)
+    return end(at, start)
   }
 }
+
+type ColumnWriter = (values: readonly unknown[], at: number) => number
+
+const writeAll =
+  (type: ColumnType): ColumnWriter =>
+  (values, at) =>
+    writeArray(type, values, at)
+
+const writeFirst =
+  (type: ColumnType): ColumnWriter =>
+  ([value], at) =>
+    writeElement(type, value, at)
 
 /** Up to the values: whose they are, and the forms that they have. All are texts if none is given. */
 function headOf(name: string, formats: readonly number[]): Buffer {
@@ -49,9 +62,9 @@ function headOf(name: string, formats: readonly number[]): Buffer {
   return Buffer.concat([start, forms])
 }
 
-function putHead(head: Buffer): number {
-  reserve(0, head.length)
-  return putBytes(head, 0)
+function putHead(head: Buffer, at: number): number {
+  reserve(at, head.length)
+  return putBytes(head, at)
 }
 
 function writeValue(value: Value, at: number): number {
@@ -59,9 +72,9 @@ function writeValue(value: Value, at: number): number {
 }
 
 /** Everything is answered as text. */
-function end(at: number): Buffer {
+function end(at: number, start: number): number {
   reserve(at, 2 + EXECUTE.length)
   const bound = putInt16(0, at)
-  putInt32(bound - 1, 1) // all but the letter that it begins with
-  return copyOut(putBytes(EXECUTE, bound))
+  putInt32(bound - start - 1, start + 1) // all but the letter that it begins with
+  return putBytes(EXECUTE, bound)
 }

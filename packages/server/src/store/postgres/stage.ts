@@ -4,14 +4,16 @@
 //
 // What a prepared statement gives is described once for each connection, when it is parsed, and not each time.
 import { type Connection, DatabaseError, type PoolClient } from 'pg'
+import type { Message } from './binding.ts'
 import { type Column, type RowReader, rowReader } from './row-reader.ts'
+import { giveBack, putBytes, reserve, type Sheet, takeSheet, writeOn } from './sheet.ts'
 
 export interface Statement {
   /** Prepared under this name; without it, parsed each time. */
   readonly name?: string
   readonly text: string
   /** Binds its values and has it run: see binding.ts. */
-  readonly message: Buffer
+  readonly write: Message
 }
 
 export interface Answer {
@@ -22,33 +24,40 @@ export interface Answer {
 
 /** What can run a statement. Those that are asked in one turn go together. */
 export interface Wire {
+  /** What cannot be written down is thrown, and not sent. */
   ask(statement: Statement): Promise<Answer>
 }
 
 export interface OwnWire extends Wire {
   /** What has not left yet never will, and fails for this reason. Whether anything had left. */
   stop(reason: unknown): boolean
+  /** Whether all that was asked for could be written down. */
+  isWhole(): boolean
 }
 
 /** A connection that nobody else uses meanwhile. Once a statement has failed, those after it fail for the same reason. */
 export function wireOn(client: PoolClient): OwnWire {
   let waiting: Asked[] = []
+  let sheet: Sheet | undefined
   let busy = false
   let hasSent = false
+  let isWhole = true
   let cause: unknown
 
   function send(): void {
     if (busy || waiting.length === 0) return
-    const asked = waiting
+    const stage = { asked: waiting, sheet: sheet! } // on which they were written
     waiting = []
+    sheet = undefined
     if (cause !== undefined) {
-      for (const { reject } of asked) reject(cause)
+      giveBack(stage.sheet)
+      for (const { reject } of stage.asked) reject(cause)
       return
     }
     busy = true
     hasSent = true
     client.query(
-      createStage(asked, (error) => {
+      createStage(stage, (error) => {
         busy = false
         cause ??= error
         send()
@@ -56,20 +65,38 @@ export function wireOn(client: PoolClient): OwnWire {
     )
   }
 
+  /** Tells where on the sheet it begins. */
+  function write(statement: Statement): number {
+    sheet ??= takeSheet()
+    const at = sheet.end
+    try {
+      writeOn(sheet, statement.write)
+    } catch (error) {
+      isWhole = false
+      throw error
+    }
+    return at
+  }
+
   return {
-    ask: (statement) =>
-      new Promise((resolve, reject) => {
-        if (waiting.push({ statement, rows: [], resolve, reject }) === 1) process.nextTick(send)
-      }),
+    ask: (statement) => {
+      const at = write(statement)
+      return new Promise((resolve, reject) => {
+        if (waiting.push({ statement, at, rows: [], resolve, reject }) === 1) process.nextTick(send)
+      })
+    },
     stop: (reason) => {
       cause ??= reason
       return hasSent
     },
+    isWhole: () => isWhole,
   }
 }
 
 interface Asked {
   readonly statement: Statement
+  /** Where it begins on the sheet. */
+  readonly at: number
   readonly rows: unknown[]
   readonly resolve: (answer: Answer) => void
   readonly reject: (reason: unknown) => void
@@ -77,11 +104,21 @@ interface Asked {
 
 const SYNC = Buffer.from('S\0\0\0\u0004')
 
+function putSync(at: number): number {
+  reserve(at, SYNC.length)
+  return putBytes(SYNC, at)
+}
+
 /** Of the prepared statements of each connection, by their names. */
 const readers = new WeakMap<Connection, Map<string, RowReader>>()
 
+interface Stage {
+  readonly asked: readonly Asked[]
+  readonly sheet: Sheet
+}
+
 /** `ended` is told when the next stage may be sent, and why this one failed if it did. */
-function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void) {
+function createStage({ asked, sheet }: Stage, ended: (failure?: unknown) => void) {
   let at = 0
   let known: Map<string, RowReader>
   let read: RowReader | undefined
@@ -105,17 +142,18 @@ function createStage(asked: readonly Asked[], ended: (failure?: unknown) => void
       known = readersOf(connection)
       const { stream } = connection
       stream.cork()
-      let messages: Buffer[] = []
-      for (const { statement } of asked) {
-        if (!isKnown(connection, statement)) {
-          // It is described before it is answered, and so after the answers to those before it.
-          if (messages.length > 0) stream.write(Buffer.concat(messages))
-          messages = []
-          prepare(connection, statement)
-        }
-        messages.push(statement.message)
+      let sent = 0
+      for (const { statement, at: start } of asked) {
+        if (isKnown(connection, statement)) continue
+        // It is described before it is answered, and so after the answers to those before it.
+        if (start > sent) stream.write(sheet.bytes.subarray(sent, start))
+        sent = start
+        prepare(connection, statement)
       }
-      stream.write(Buffer.concat([...messages, SYNC]))
+      writeOn(sheet, putSync)
+      stream.write(sheet.bytes.subarray(sent, sheet.end), (error) => {
+        if (!error) giveBack(sheet)
+      })
       stream.uncork()
       return null
     },

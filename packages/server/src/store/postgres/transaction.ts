@@ -13,7 +13,7 @@ const BEGIN_READING = query('begin_reading', () => 'begin read only')
 const COMMIT = query('commit', () => 'commit')
 const ROLLBACK = query('rollback', () => 'rollback')
 
-export type SessionOn = (wire: Wire, onUnsent?: () => void) => WireSession
+export type SessionOn = (wire: Wire) => WireSession
 
 export interface Connected {
   readonly pool: Pool
@@ -27,11 +27,9 @@ export async function beginTransaction(
 ): Promise<Transaction> {
   const client = await connect(pool)
   let open = true
-  // What was never sent has not failed the transaction: the database would commit the rest of it.
-  let whole = true
   // Statements after a failed `begin` fail too, and tell why it did; nobody waits for this answer.
   const wire = wireOn(client)
-  const session = sessionOn(wire, () => (whole = false))
+  const session = sessionOn(wire)
   const begun = Promise.allSettled([session.ask(readOnly ? BEGIN_READING : BEGIN), setScope(session, scope)])
 
   function release(broken: boolean): void {
@@ -46,7 +44,8 @@ export async function beginTransaction(
     each,
     enter: (tenantId) => setScope(session, { tenantId }),
     commit: async (written) => {
-      const committed = session.ask(whole ? COMMIT : ROLLBACK)
+      // What was never sent has not failed the transaction: the database would commit the rest of it.
+      const committed = session.ask(wire.isWhole() ? COMMIT : ROLLBACK)
       const [writing, ending] = await Promise.allSettled([written, committed, begun])
       if (writing.status === 'rejected') throw writing.reason
       if (ending.status === 'rejected') throw new StoreFailure('unavailable', ending.reason)
