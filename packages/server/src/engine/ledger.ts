@@ -52,7 +52,7 @@ export function hasLocator(artifact: JsonObject): boolean {
 /** Where a result is that is kept with its task. */
 export const storedPointer = (taskId: string) => `asyncgate:result/${taskId}`
 
-export const storedArtifact = (taskId: string) => ({ type: 'asyncgate', pointer: storedPointer(taskId) })
+export const storedArtifact = (taskId: string) => ({ pointer: storedPointer(taskId), type: 'asyncgate' })
 
 export interface Fact {
   readonly receiptType: string
@@ -129,8 +129,11 @@ export function isSubmittedType(receiptType: string): boolean {
   return receiptType.startsWith('x.') || receiptType.startsWith('schedule.')
 }
 
+/** Bodies that every task leaves are written with their members in the order of canonical JSON, which spares a copy of each. */
+export const SCHEMA_VERSION = '1'
+
 export function bodyOf(members: JsonObject): JsonObject {
-  return { schema_version: '1', ...members }
+  return { schema_version: SCHEMA_VERSION, ...members }
 }
 
 export function jsonBytes(value: unknown): number {

@@ -3,7 +3,7 @@ import { GateError } from '@asyncgate/sdk'
 import { iso } from '../../clock.ts'
 import type { Actor, Command, NewTask, TypeRules } from '../command.ts'
 import type { Outcome, View } from '../draft.ts'
-import { bodyOf, hashOfJson } from '../ledger.ts'
+import { bodyOf, hashOfJson, SCHEMA_VERSION } from '../ledger.ts'
 import {
   isTerminal,
   type Place,
@@ -271,21 +271,22 @@ function assign(context: Context, task: Task): Receipt {
     from: definition.createdBy,
     to: definition.recipient,
     parents: definition.causedByReceiptId === null ? [] : [definition.causedByReceiptId],
-    body: bodyOf({
+    body: {
       instructions: {
-        type: definition.type,
-        summary: definition.summary,
         payload_pointer: definition.payloadPointer,
         payload_sha256: hashOfJson(definition.payload),
+        summary: definition.summary,
+        type: definition.type,
       },
       requirements: { capabilities: definition.capabilities, tags: definition.tags },
-      ...(definition.successCriteria === null ? {} : { success_criteria: definition.successCriteria }),
       ...(definition.resultDelivery === null ? {} : { result_delivery: definition.resultDelivery }),
+      schema_version: SCHEMA_VERSION,
+      ...(definition.successCriteria === null ? {} : { success_criteria: definition.successCriteria }),
       timeouts: {
-        timeout_seconds: definition.timeoutSeconds,
         deadline_at: definition.deadlineAt === null ? null : iso(definition.deadlineAt),
+        timeout_seconds: definition.timeoutSeconds,
       },
-    }),
+    },
   })
 }
 

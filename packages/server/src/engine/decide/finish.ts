@@ -1,6 +1,6 @@
 // How a task ends, whoever ends it: its last state, its terminal receipt and the one task.result_ready.
 import type { Outcome } from '../draft.ts'
-import { bodyOf, fits } from '../ledger.ts'
+import { bodyOf, fits, SCHEMA_VERSION } from '../ledger.ts'
 import { type Json, type JsonObject, type Receipt, SYSTEM, type Task, type TerminalStatus } from '../model.ts'
 import { type Context, issueFor, withState } from './context.ts'
 
@@ -68,17 +68,24 @@ function resultReady(context: Context, task: Task, ending: Ending): Receipt {
 }
 
 function readyBody({ policy }: Context, task: Task, ending: Ending): JsonObject {
-  const facts = { status: ending.status, how_to_retrieve: howToRetrieve(task) }
-  const outcome = ending.status === 'succeeded' ? { result_payload: ending.result } : { error: ending.error }
+  const { status } = ending
+  const how_to_retrieve = howToRetrieve(task)
   const artifacts = ending.artifacts.length > 0 ? { artifacts: ending.artifacts } : {}
-  const whole = bodyOf({ ...facts, ...outcome, ...artifacts })
+  const whole = {
+    ...artifacts,
+    ...(status === 'succeeded' ? {} : { error: ending.error }),
+    how_to_retrieve,
+    ...(status === 'succeeded' ? { result_payload: ending.result } : {}),
+    schema_version: SCHEMA_VERSION,
+    status,
+  }
   if (fits(whole, policy)) return whole
-  const located = bodyOf({ ...facts, ...artifacts })
-  return fits(located, policy) ? located : bodyOf(facts)
+  const located = bodyOf({ status, how_to_retrieve, ...artifacts })
+  return fits(located, policy) ? located : bodyOf({ status, how_to_retrieve })
 }
 
 export function howToRetrieve(task: Task): JsonObject {
-  return { operation: 'get_task', task_id: task.definition.taskId, field: 'result' }
+  return { field: 'result', operation: 'get_task', task_id: task.definition.taskId }
 }
 
 /** A failure without a worker's own words: deadline, poison, timeouts. */

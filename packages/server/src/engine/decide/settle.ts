@@ -3,7 +3,16 @@ import { GateError } from '@asyncgate/sdk'
 import { iso } from '../../clock.ts'
 import type { CompleteCommand, FailCommand, LeaseCommand } from '../command.ts'
 import type { Outcome, View } from '../draft.ts'
-import { bodyOf, fits, hashOfJson, isLocated, receiptHash, storedArtifact, storedPointer } from '../ledger.ts'
+import {
+  bodyOf,
+  fits,
+  hashOfJson,
+  isLocated,
+  receiptHash,
+  SCHEMA_VERSION,
+  storedArtifact,
+  storedPointer,
+} from '../ledger.ts'
 import type { JsonObject, Lease, LeaseEnd, Receipt, Settlement, Task } from '../model.ts'
 import { SYSTEM } from '../model.ts'
 import { UNLINKABLE_AFTER_MS } from '../policy.ts'
@@ -149,27 +158,26 @@ function completion(command: CompleteCommand, task: Task) {
 
 /** With the result, with where it is and its hash, or with neither. */
 function completedBodies(command: CompleteCommand, task: Task, artifacts: readonly JsonObject[]) {
-  const facts = bodyOf({
-    result_summary: command.resultSummary,
+  const bodyWith = (result: JsonObject): JsonObject => ({
     ...(artifacts.length > 0 ? { artifacts } : {}),
-    ...(command.deliveryProof === null ? {} : { delivery_proof: command.deliveryProof }),
     ...(command.completionMetadata === null ? {} : { completion_metadata: command.completionMetadata }),
+    ...(command.deliveryProof === null ? {} : { delivery_proof: command.deliveryProof }),
+    ...result,
+    result_summary: command.resultSummary,
+    schema_version: SCHEMA_VERSION,
   })
   return {
-    whole: { ...facts, result_payload: command.result },
-    pointing: () => ({
-      ...facts,
-      how_to_retrieve: howToRetrieve(task),
-      result_sha256: hashOfJson(command.result),
-    }),
-    facts,
+    whole: bodyWith({ result_payload: command.result }),
+    pointing: () =>
+      bodyWith({ how_to_retrieve: howToRetrieve(task), result_sha256: hashOfJson(command.result) }),
+    facts: () => bodyWith({}),
   }
 }
 
 function fitting(bodies: ReturnType<typeof completedBodies>, { policy }: Context): JsonObject {
   if (fits(bodies.whole, policy)) return bodies.whole
   const pointing = bodies.pointing()
-  return fits(pointing, policy) ? pointing : bodies.facts
+  return fits(pointing, policy) ? pointing : bodies.facts()
 }
 
 function unlocated(): GateError {
