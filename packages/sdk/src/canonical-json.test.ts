@@ -115,6 +115,10 @@ function asStated(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${asStated(member)}`).join(',')}}`
 }
 
+test.each([new Date(0), Object(5)])('%o is written alike wherever it stands', (odd) => {
+  expect(canonicalJson({ a: odd, b: 1 })).toBe(canonicalJson({ b: 1, a: odd }))
+})
+
 test('any value is written as the RFC states it, whatever its keys', () => {
   const key = fc.oneof(
     fc.string(),

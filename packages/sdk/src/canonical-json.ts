@@ -19,6 +19,7 @@ function isObject(value: unknown): value is object {
 
 function isInOrder(value: object): boolean {
   if (Array.isArray(value)) return areInOrder(value)
+  if (!isPlain(value)) return false
   let last: string | undefined
   for (const key in value) {
     if ((last !== undefined && key <= last) || !staysInPlace(key)) return false
@@ -27,6 +28,12 @@ function isInOrder(value: object): boolean {
     if (isObject(member) && !isInOrder(member)) return false
   }
   return true
+}
+
+/** What is not may have a way of its own to be written, which a copy of its members has not. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 function areInOrder(list: readonly unknown[]): boolean {

@@ -1,4 +1,5 @@
 // The client on Node's own HTTP client, against servers that answer as these tests tell them to.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -95,6 +96,17 @@ test('what may be done twice is sent again at once where a kept connection has b
   const scene = await closingKept()
   await expect(clientOf(scene).getConfig()).resolves.toEqual({})
   expect(scene.sockets).toHaveLength(2)
+})
+
+test('it is not sent again once its signal has fired', async () => {
+  const scene = await closingKept()
+  const controller = new AbortController()
+  // The signal fires after the connection has failed, and before that is acted upon.
+  const abort = () => queueMicrotask(() => controller.abort(new Error('enough')))
+  subscribe('http.client.request.error', abort)
+  onTestFinished(() => void unsubscribe('http.client.request.error', abort))
+  await expect(clientOf(scene).getConfig({}, { signal: controller.signal })).rejects.toThrow('enough')
+  expect(scene.sockets).toHaveLength(1)
 })
 
 test('however many connections are kept, it is sent again once', async () => {

@@ -28,9 +28,9 @@ export function overNode(url: string, bounds: Bounds = BOUNDS): Transport | unde
   const server = { host: hostname.replace(/^\[|\]$/g, ''), port, timeout: bounds.silenceMs }
   const base = pathname.replace(/\/+$/, '')
   return async ({ method, path, headers, body, isRepeatable }, signal) => {
-    signal?.throwIfAborted()
     const head = { method, path: `${base}${path}`, headers: { 'user-agent': 'asyncgate-sdk', ...headers } }
     const ask = (agent: Http.Agent) => {
+      signal?.throwIfAborted()
       const request = node.request({ ...server, ...head, agent })
       return { request, answer: answerTo(request, { body, bounds, signal }) }
     }
@@ -117,8 +117,13 @@ function answerTo(request: Http.ClientRequest, { body, bounds, signal }: Asking)
   const connected = watchConnecting(request, bounds, drop)
   request.once('timeout', () => drop(missing('answer', bounds.silenceMs)))
   request.on('error', reject)
-  request.once('close', () => reject(new Error('the connection was closed without an answer')))
-  request.once('response', (response) => readAnswer(response, bounds, { resolve, drop }))
+  const broken = () => reject(new Error('the connection was closed without an answer'))
+  request.once('close', broken)
+  const whole = (answer: Answer) => {
+    request.off('close', broken)
+    resolve(answer)
+  }
+  request.once('response', (response) => readAnswer(response, bounds, { whole, drop }))
   request.end(body)
   return promise.finally(() => {
     signal?.removeEventListener('abort', abort)
@@ -163,7 +168,7 @@ function watchConnecting(
 function readAnswer(
   response: Http.IncomingMessage,
   { lengthMax }: Bounds,
-  { resolve, drop }: { resolve: (answer: Answer) => void; drop: (reason: unknown) => void },
+  { whole, drop }: { whole: (answer: Answer) => void; drop: (reason: unknown) => void },
 ): void {
   let text = ''
   response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -173,7 +178,7 @@ function readAnswer(
   })
   response.once('error', drop)
   response.once('end', () =>
-    resolve({ status: response.statusCode ?? 0, text, header: (name) => response.headers[name] ?? null }),
+    whole({ status: response.statusCode ?? 0, text, header: (name) => response.headers[name] ?? null }),
   )
 }
 

@@ -1,9 +1,9 @@
 // What is bound to a statement arrives as it was given, with statements that are prepared and with those that are not; and what
 // cannot be written down takes its transaction with it, and nothing else.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createSessions } from '../../src/store/postgres/client.ts'
 import { createPool } from '../../src/store/postgres/pool.ts'
-import { beginTransaction } from '../../src/store/postgres/transaction.ts'
+import { beginTransaction, wireOnAny } from '../../src/store/postgres/transaction.ts'
 import { bulk, query, type Transaction } from '../../src/store/sql/session.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
@@ -157,6 +157,43 @@ describe.each([true, false])('prepared statements: %s', (preparedStatements) => 
     expect(await run((tx) => tx.all(KEPT, []))).toEqual([])
     await run((tx) => tx.each(KEEP, 'a', [{ id: ID }]))
     expect(await run((tx) => tx.all(KEPT, []))).toEqual([{ id: ID }])
+  })
+
+  test('rows that cannot be taken apart end their transaction, and leave nobody without an answer', async () => {
+    await run((tx) =>
+      tx.all(
+        query('anew', () => 'create table if not exists kept (id uuid)'),
+        [],
+      ),
+    )
+    await run((tx) =>
+      tx.all(
+        query('clear', () => 'delete from kept'),
+        [],
+      ),
+    )
+    const unheard: unknown[] = []
+    const note = (reason: unknown) => unheard.push(reason)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    const write = (tx: Transaction) =>
+      Promise.all([tx.each(KEEP, 'a', [{ id: ID }]), tx.each(KEEP, 'a', [null as never])])
+    await expect(run(write)).rejects.toThrow(TypeError)
+    await expect(run(async (tx) => write(tx))).rejects.toThrow(TypeError)
+    expect(await run((tx) => tx.all(KEPT, []))).toEqual([])
+    expect(unheard).toEqual([])
+  })
+
+  test('what cannot be written down outside a transaction costs no connection', async () => {
+    const session = connected.sessionOn(wireOnAny(connected.pool))
+    const pid = () =>
+      session.all(
+        query('pid', () => 'select pg_backend_pid() as pid'),
+        [],
+      )
+    const before = await pid()
+    await expect(session.each(KEEP, 'a', [{ id: 'none' }])).rejects.toThrow()
+    expect(await pid()).toEqual(before)
   })
 
   test('what the database refuses, it refuses in its own words, and the connection serves the next', async () => {

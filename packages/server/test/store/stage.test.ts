@@ -33,12 +33,12 @@ async function using<T>(run: (wire: Wire, client: PoolClient) => Promise<T>): Pr
   }
 }
 
-const named = (name: string, text: string, ...values: Value[]): Statement => ({
-  name,
-  text,
-  write: makeBinder(name)(values),
-})
-const unnamed = (text: string, ...values: Value[]): Statement => ({ text, write: makeBinder('')(values) })
+const named = (name: string, text: string, ...values: Value[]) => {
+  return (): Statement => ({ name, text, write: makeBinder(name)(values) })
+}
+const unnamed = (text: string, ...values: Value[]) => {
+  return (): Statement => ({ text, write: makeBinder('')(values) })
+}
 const half = (n: number) => named('half', 'select 10 / $1::int as half', n)
 
 test('rows, commands and values of every kind come back in the order asked', async () => {

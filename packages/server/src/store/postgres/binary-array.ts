@@ -21,6 +21,8 @@ const EMPTY_BYTES = 12
 const LENGTH_BYTES = 4
 const NULL_LENGTH = -1
 const UTF8_BYTES_MAX = 3 // for each unit of a string
+/** A longer text is measured before room is made for it. */
+const SHORT = 10_000
 
 /** From here on, with its length before it; tells where the next parameter begins. */
 export function writeArray(type: ColumnType, values: readonly unknown[], start: number): number {
@@ -91,7 +93,7 @@ export function writeNull(at: number): number {
 }
 
 export function writeText(text: string, at: number, encoding?: 'hex'): number {
-  reserve(at, LENGTH_BYTES + text.length * UTF8_BYTES_MAX)
+  reserve(at, LENGTH_BYTES + (text.length > SHORT ? Buffer.byteLength(text) : text.length * UTF8_BYTES_MAX))
   const end = putText(text, at + LENGTH_BYTES, encoding)
   putInt32(end - at - LENGTH_BYTES, at)
   return end

@@ -44,10 +44,10 @@ export function createSessions({ preparedStatements }: { preparedStatements: boo
   })
 
   return (target: Wire): WireSession => ({
-    ask: (query) => target.ask(writerOf(query)([])),
-    all: <R>(query: Query, params: readonly Value[]) => rowsOf<R>(target, writerOf(query)(params)),
+    ask: (query) => target.ask(() => writerOf(query)([])),
+    all: <R>(query: Query, params: readonly Value[]) => rowsOf<R>(target, () => writerOf(query)(params)),
     each: <R>(bulk: Bulk<Columns>, tenantId: string, rows: readonly object[]) =>
-      rows.length === 0 ? NOTHING : rowsOf<R>(target, rowWriterOf(bulk)(tenantId, rows)),
+      rows.length === 0 ? NOTHING : rowsOf<R>(target, () => rowWriterOf(bulk)(tenantId, rows)),
   })
 }
 
@@ -64,8 +64,8 @@ function once<S extends object, W>(make: (of: S) => W): (of: S) => W {
 /** Of most statements a commit has no rows to give. */
 const NOTHING: Promise<never[]> = Promise.resolve(Object.freeze([]) as unknown as never[]) // nobody adds to what was found
 
-async function rowsOf<R>(target: Wire, statement: Statement): Promise<R[]> {
-  const asked = target.ask(statement)
+async function rowsOf<R>(target: Wire, make: () => Statement): Promise<R[]> {
+  const asked = target.ask(make)
   try {
     const { rows } = await asked
     return rows as R[] // the statement's author knows its columns

@@ -22,8 +22,10 @@ export function giveBack(sheet: Sheet): void {
   if (sheet.bytes.length <= KEPT_BYTES && kept.length < KEPT_MAX) kept.push({ bytes: sheet.bytes, end: 0 })
 }
 
+const NOTHING = Buffer.alloc(0)
+
 /** That which is written on: nothing else runs while a message is being written. */
-let bytes = Buffer.alloc(0)
+let bytes = NOTHING
 
 /** Behind what is there; where that fails, nothing is added. `write` is told where to begin, and tells where it has ended. */
 export function writeOn(sheet: Sheet, write: (at: number) => number): void {
@@ -32,6 +34,7 @@ export function writeOn(sheet: Sheet, write: (at: number) => number): void {
     sheet.end = write(sheet.end)
   } finally {
     sheet.bytes = bytes // it may have grown
+    bytes = NOTHING
   }
 }
 

@@ -25,7 +25,7 @@ export interface Answer {
 /** What can run a statement. Those that are asked in one turn go together. */
 export interface Wire {
   /** What cannot be written down is thrown, and not sent. */
-  ask(statement: Statement): Promise<Answer>
+  ask(make: () => Statement): Promise<Answer>
 }
 
 export interface OwnWire extends Wire {
@@ -66,21 +66,22 @@ export function wireOn(client: PoolClient): OwnWire {
   }
 
   /** Tells where on the sheet it begins. */
-  function write(statement: Statement): number {
+  function write(make: () => Statement): { statement: Statement; at: number } {
     sheet ??= takeSheet()
     const at = sheet.end
     try {
+      const statement = make()
       writeOn(sheet, statement.write)
+      return { statement, at }
     } catch (error) {
       isWhole = false
       throw error
     }
-    return at
   }
 
   return {
-    ask: (statement) => {
-      const at = write(statement)
+    ask: (make) => {
+      const { statement, at } = write(make)
       return new Promise((resolve, reject) => {
         if (waiting.push({ statement, at, rows: [], resolve, reject }) === 1) process.nextTick(send)
       })

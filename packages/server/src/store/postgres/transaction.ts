@@ -77,15 +77,16 @@ async function connect(pool: Pool): Promise<PoolClient> {
 /** Each statement on whichever connection is free. */
 export function wireOnAny(pool: Pool): Wire {
   return {
-    ask: async (statement) => {
+    ask: async (make) => {
       const client = await connect(pool)
+      const wire = wireOn(client)
       let broken = true
       try {
-        const answer = await wireOn(client).ask(statement)
+        const answer = await wire.ask(make)
         broken = false
         return answer
       } finally {
-        client.release(broken)
+        client.release(broken && wire.isWhole())
       }
     },
   }

@@ -1,5 +1,6 @@
 // Writing: all changes of a batch as a handful of set-based statements. None waits for another's answer; the
-// ledger comes last, since its lock keeps other transactions of the tenant from committing.
+// ledger comes last, since its lock keeps other transactions of the tenant from committing. Nothing here is async: what is thrown
+// must be thrown before the commit is asked for.
 import { type Changes, makesReady, tasksAfter } from '../../engine/unit.ts'
 import { usageOf } from '../../engine/usage.ts'
 import { definitionToRow } from './definition-row.ts'
