@@ -3,7 +3,7 @@
 //
 // ECMAScript's own number and string serialisation is what RFC 8785 prescribes; only key order is ours. So a copy with its
 // keys in order goes to JSON.stringify as a whole: 45 µs for 13 KB of nested rows, against 118 µs for putting the text
-// together member by member. What has its keys in order already needs no copy: 0.34 µs for the body of a receipt, against 0.63.
+// together member by member. What has its keys in order already needs no copy: 0.42 µs for the body of a receipt, against 0.70.
 // Every payload, result and receipt goes through here.
 
 type Members = Readonly<Record<string, unknown>>
