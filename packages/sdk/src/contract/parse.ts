@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { GateError } from '../errors.ts'
 import { cleanJson } from './clean-json.ts'
 import { issueText } from './issue-text.ts'
+import { narrowedTo } from './narrowed.ts'
 
 /** `written`: the item as it came, so that its refusal can name it. */
 export type Each<T> = { ok: true; value: T } | { ok: false; error: GateError; written: unknown }
@@ -12,8 +13,8 @@ const ISSUES_SHOWN_MAX = 5
 
 export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   cleanJson(value, listsOfItems(schema))
-  const result = schema.safeParse(value, { reportInput: true })
-  if (result.success) return result.data
+  const result = narrowedTo(schema, value).safeParse(value, { reportInput: true })
+  if (result.success) return result.data as z.output<S>
   throw invalidInput(result.error)
 }
 
