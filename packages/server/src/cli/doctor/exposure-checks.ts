@@ -91,15 +91,30 @@ const WELL_KNOWN = new Set(['postgres', 'password', 'asyncgate', 'admin', 'chang
 
 function checkLinks({ database, limits }: Config): Finding {
   const urls = [database.url, database.migrationUrl, limits.redisUrl].filter((url) => url !== null)
-  const links = urls.flatMap((url) => (/^(postgres(ql)?|rediss?):/.test(url) ? (URL.parse(url) ?? []) : []))
+  const links = urls.flatMap((url) => (/^(postgres(ql)?|rediss?):/.test(url) ? (linkOf(url) ?? []) : []))
   const weak = links.find((url) => WELL_KNOWN.has(decodeURIComponent(url.password).toLowerCase()))
-  if (weak) return warn(`The password for ${weak.host} is well known.`, 'Give it a random one.')
-  const open = links.find((url) => !isLoopback(url.hostname) && url.hostname !== '' && !isEncrypted(url))
+  if (weak) return warn(`The password for ${hostOf(weak)} is well known.`, 'Give it a random one.')
+  const open = links.find((url) => !isOnThisMachine(url) && !isEncrypted(url))
   if (open === undefined) return ok(links.length === 0 ? 'none' : 'encrypted, or on this machine')
   return warn(
-    `The connection to ${open.host} is not encrypted.`,
+    `The connection to ${hostOf(open)} is not encrypted.`,
     'Add sslmode=verify-full to a PostgreSQL URL, or use rediss://, unless the network between is yours alone.',
   )
+}
+
+/** PostgreSQL's own URLs may leave the host out behind a name and a password. */
+function linkOf(url: string): URL | null {
+  return URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
+}
+
+function hostOf({ hostname, searchParams }: URL): string {
+  return searchParams.get('host') ?? hostname
+}
+
+/** By loopback, or by a Unix socket: no host, or the path of a folder. */
+function isOnThisMachine(url: URL): boolean {
+  const host = hostOf(url)
+  return host === '' || isLoopback(host) || /^(\/|%2f)/i.test(host)
 }
 
 function isEncrypted({ protocol, searchParams }: URL): boolean {
