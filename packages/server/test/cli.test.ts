@@ -60,6 +60,7 @@ describe('tasks', () => {
     expect(listed.out).toMatch(new RegExp(`TASK +STATUS +TYPE.*\n${taskId} +queued +echo`))
     expect(explained.out).toMatch(/^queued: /)
     expect(open.out).toContain(receiptId)
+    expect(open.out).toMatch(/Look at one with: asyncgate task get <task>$/m)
 
     const client = createClient({ url: server.url })
     const { tasks } = await client.leaseNext({ worker_id: 'w1', accept_types: ['echo'] })
@@ -152,6 +153,8 @@ describe('schedules', () => {
       expect(created.out.match(/(Mon|Tue|Wed|Thu|Fri) \d{4}-\d\d-\d\d 07:00:00 (CET|CEST)/g)).toHaveLength(5)
       const { schedules } = JSON.parse((await asyncgate('schedule list --json', env)).out)
       const { schedule_id: id } = schedules[0]
+      const open = await asyncgate('obligations', env)
+      expect(open.out).toMatch(new RegExp(`schedule\\.created .*${id}[^]*asyncgate schedule status <task>`))
       expect((await asyncgate('schedule list', env)).out).toMatch(
         new RegExp(`${id} +active +0 7 .* Europe/Berlin`),
       )

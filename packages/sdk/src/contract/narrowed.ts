@@ -18,7 +18,9 @@ const members = new WeakMap<z.ZodType, Members>()
 export function narrowedTo(schema: z.ZodType, value: unknown): z.ZodType {
   if (!(schema instanceof z.ZodObject) || !isPlain(value)) return schema
   const { optional, narrowed } = membersOf(schema)
-  const present = Object.keys(value).filter((name) => optional.has(name))
+  const present = Object.keys(value)
+    .filter((name) => optional.has(name))
+    .sort() // in whatever order they were written
   if (present.length === optional.size) return schema
   const key = present.join(' ')
   const found = narrowed.get(key)

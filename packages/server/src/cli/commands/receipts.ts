@@ -127,7 +127,12 @@ function obligationTable({ open_obligations: open, relationship, cursor }: Oblig
   ]
   const more = cursor === null ? '' : `\nMore: repeat with --cursor ${safe(cursor)}`
   const count = `${open.length}${cursor === null ? '' : ' or more'} open for ${owed}.`
-  return `${renderTable(open, columns, view)}\n\n${count} Look at one with: asyncgate task get <task>${more}`
+  const isSchedule = ({ receipt_type }: Receipt) => receipt_type === 'schedule.created'
+  const looks = [
+    ...(open.every(isSchedule) ? [] : ['asyncgate task get <task>']),
+    ...(open.some(isSchedule) ? ['asyncgate schedule status <task>'] : []),
+  ]
+  return `${renderTable(open, columns, view)}\n\n${count} Look at one with: ${looks.join(', or a schedule: ')}${more}`
 }
 
 /** The instructions of a `task.assigned` name the type and, if its owner gave one, a summary; a schedule has a name. */

@@ -97,7 +97,8 @@ async function checkKeys(
   { auth, environment }: Config,
 ): Promise<Finding> {
   if (await store.hasLiveKeys(now())) return ok('there are API keys that are valid')
-  if (auth.mode === 'dev' || auth.apiKey !== null) return ok('there are no API keys; nobody needs one')
+  if (auth.mode === 'dev') return ok('there are no API keys; nobody needs one')
+  if (auth.apiKey !== null) return ok('there are no API keys but the one of the configuration, auth.api_key')
   // On one's own machine that is how one begins; elsewhere the server is needed.
   const judge = environment === 'production' ? fail : warn
   return judge(

@@ -2,6 +2,7 @@
 import type { Config } from '../../config.ts'
 import { ConfigError, isLoopback } from '../../config.ts'
 import { expiresAt, readTls } from '../../facade/tls.ts'
+import { type Link, postgresLink } from '../../store/postgres/link.ts'
 import { fail, type Finding, ok, warn } from './finding.ts'
 
 const DAY_MS = 86_400_000
@@ -91,33 +92,33 @@ const WELL_KNOWN = new Set(['postgres', 'password', 'asyncgate', 'admin', 'chang
 
 function checkLinks({ database, limits }: Config): Finding {
   const urls = [database.url, database.migrationUrl, limits.redisUrl].filter((url) => url !== null)
-  const links = urls.flatMap((url) => (/^(postgres(ql)?|rediss?):/.test(url) ? (linkOf(url) ?? []) : []))
-  const weak = links.find((url) => WELL_KNOWN.has(decodeURIComponent(url.password).toLowerCase()))
-  if (weak) return warn(`The password for ${hostOf(weak)} is well known.`, 'Give it a random one.')
-  const open = links.find((url) => !isOnThisMachine(url) && !isEncrypted(url))
+  const links = urls.flatMap(linkOf)
+  const weak = links.find(({ password }) => WELL_KNOWN.has(password.toLowerCase()))
+  if (weak) return warn(`The password for ${weak.host} is well known.`, 'Give it a random one.')
+  const open = links.find(({ host, isEncrypted }) => !isEncrypted && !isOnThisMachine(host))
   if (open === undefined) return ok(links.length === 0 ? 'none' : 'encrypted, or on this machine')
   return warn(
-    `The connection to ${hostOf(open)} is not encrypted.`,
+    `The connection to ${open.host} is not encrypted.`,
     'Add sslmode=verify-full to a PostgreSQL URL, or use rediss://, unless the network between is yours alone.',
   )
 }
 
-/** PostgreSQL's own URLs may leave the host out behind a name and a password. */
-function linkOf(url: string): URL | null {
-  return URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
+/** What cannot be read leads nowhere, and is said by who connects. */
+function linkOf(url: string): Link[] {
+  try {
+    if (url.startsWith('postgres')) return [postgresLink(url)]
+    return url.startsWith('redis') ? [redisLink(url)] : []
+  } catch {
+    return []
+  }
 }
 
-function hostOf({ hostname, searchParams }: URL): string {
-  return searchParams.get('host') ?? hostname
+function redisLink(url: string): Link {
+  const { hostname, password, protocol } = new URL(url)
+  return { host: hostname, password: decodeURIComponent(password), isEncrypted: protocol === 'rediss:' }
 }
 
-/** By loopback, or by a Unix socket: no host, or the path of a folder. */
-function isOnThisMachine(url: URL): boolean {
-  const host = hostOf(url)
-  return host === '' || isLoopback(host) || /^(\/|%2f)/i.test(host)
-}
-
-function isEncrypted({ protocol, searchParams }: URL): boolean {
-  const mode = searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable'
-  return protocol === 'rediss:' || !['disable', 'allow', 'prefer', 'false', '0'].includes(mode)
+/** Through loopback, or a socket in a folder. */
+function isOnThisMachine(host: string): boolean {
+  return isLoopback(host) || host.startsWith('/')
 }
