@@ -190,6 +190,14 @@ test.each<[string, ConfigValues, boolean, string]>([
   expect(keys?.status).toBe(status)
 })
 
+test('where there are no keys but the shared one, it is said what callers use', async () => {
+  const config = configOf({ auth: { api_key: LONG_KEY }, database: { url: 'memory:' } })
+  const openStore = storeWith({ hasLiveKeys: async () => false })
+  const { keys } = await examineDatabase(config, { ...examination, openStore })
+  expect(keys?.message).toContain('auth.api_key')
+  expect(keys?.message).not.toContain(LONG_KEY)
+})
+
 test.each([
   [1_500, 'ok', '500 ms ahead of ours'],
   [-9_000, 'warn', '10000 ms behind ours'],
